@@ -1,0 +1,219 @@
+"""Belief: what a denoiser says about the asked positions of a State, and the numbers that are read off it.
+
+n = asked.sum(), row-major. Everything is worked out when first asked for and kept until the next step. Scores are
+float64, and probabilities near 1 are built from the mass of *all other* values, so that certainty does not saturate
+(in single precision everything above 1 - 6e-8 is a tie, and a tie shows left to right).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from unmask import noise
+from unmask.errors import DenoiserError, UnmaskError
+from unmask.state import State
+
+Denoiser = Callable[[State, Tensor], Tensor]
+"""(state, asked [B,L] bool) -> logits [n,V], row-major. Must not read `state.tokens` under `state.hidden`."""
+
+
+class Belief:
+    """What a denoiser believes about `asked` in `state`; `values` [n] are the proposals, once chosen.
+
+    `shares` are the shares that the pace's schedule wants shown before and after this step, where it has one.
+    """
+
+    values: Int[Tensor, " n"]
+
+    def __init__(
+        self,
+        state: State,
+        asked: Bool[Tensor, "B L"],
+        denoise: Denoiser,
+        shares: tuple[Float[Tensor, " B"], Float[Tensor, " B"]] | None = None,
+    ) -> None:
+        self.state = state
+        self.asked = asked
+        self.flat = asked.view(-1).nonzero().squeeze(1)
+        self.shares = shares
+        self.calls = 0
+        self.row_calls = asked.any(1).long()
+        self._denoise = denoise
+        self._logits: Tensor | None = torch.zeros((0, 1), device=asked.device)
+        if len(self.flat):
+            self._logits = self._call(state, asked, len(self.flat))
+
+    def _call(self, state: State, asked: Tensor, count: int) -> Tensor:
+        self.calls += 1
+        logits = self._denoise(state, asked)
+        if logits.dim() != 2 or logits.shape[0] != count:
+            raise DenoiserError(
+                f"the denoiser returned a tensor of shape {tuple(logits.shape)}; expected [n, V] with n = asked.sum() "
+                f"= {count}, one row of logits for each asked position, row by row"
+            )
+        if logits.device != state.tokens.device:
+            raise DenoiserError(
+                f"the denoiser returned logits on {logits.device}, the state is on {state.tokens.device}; "
+                f"move one of them with .to(...)"
+            )
+        return logits.detach()
+
+    def imagine(self, state: State, asked: Bool[Tensor, "B L"]) -> Float[Tensor, "n V"]:
+        """Ask about a state that decoding is not in: an extra call, counted for every row that `state.row` names."""
+        logits = self._call(state, asked, int(asked.sum()))
+        self.row_calls = self.row_calls + (self.state.row[:, None] == state.row[None, :]).sum(1)
+        return logits
+
+    def release(self) -> None:
+        """Let go of everything sized [n,V]; the loop does so when the next step is asked for."""
+        for name in ("_others", "log_probabilities", "probabilities", "top", "wide"):
+            self.__dict__.pop(name, None)
+        self._logits = None
+        self._denoise = _gone
+
+    @property
+    def logits(self) -> Float[Tensor, "n V"]:
+        """As the denoiser gave them."""
+        if self._logits is None:
+            raise UnmaskError("this belief is gone: read it before the next step is asked for")
+        return self._logits
+
+    @cached_property
+    def index(self) -> Int[Tensor, " n"]:
+        """The row of each asked position within the batch (`state.row[index]` is its key)."""
+        return self.flat // self.asked.shape[1]
+
+    @cached_property
+    def place(self) -> Int[Tensor, " n"]:
+        """The place of each asked position: its number among those present."""
+        return self.state.place.view(-1)[self.flat]
+
+    @cached_property
+    def waiting(self) -> Int[Tensor, " B"]:
+        """How many positions are hidden in the window."""
+        return self.state.open.sum(1)
+
+    @cached_property
+    def wide(self) -> Float[Tensor, "n V"]:
+        """Logits in at least single precision."""
+        return self.logits.float() if self.logits.dtype in (torch.float16, torch.bfloat16) else self.logits
+
+    @cached_property
+    def top(self) -> tuple[Float[Tensor, " n"], Int[Tensor, " n"]]:
+        """The largest logit and its value; of equal ones the lowest value."""
+        largest, value = self.wide.max(-1)
+        return largest, value
+
+    @cached_property
+    def _others(self) -> Float[Tensor, "n V"]:
+        return self.wide.scatter(-1, self.top[1][:, None], -torch.inf)
+
+    @cached_property
+    def second(self) -> Float[Tensor, " n"]:
+        """The second largest logit (-inf where there is no second value)."""
+        return self._others.amax(-1)
+
+    @cached_property
+    def rest(self) -> Float[Tensor, " n"]:
+        """The mass of all values but the top one, as a multiple of the top one's."""
+        gaps = self._others - self.top[0][:, None]
+        return gaps.exp_().sum(-1, dtype=torch.float64)
+
+    @cached_property
+    def log_normalizer(self) -> Float[Tensor, " n"]:
+        """log sum exp of the logits; checked, so that no NaN and no impossible position passes beyond it."""
+        normalizer = self.top[0].double() + self.rest.log1p()
+        if not bool(normalizer.isfinite().all()):
+            at = int((~normalizer.isfinite()).nonzero()[0])
+            found = self.logits[at]
+            what = "NaN" if found.isnan().any() else "+inf" if (found == torch.inf).any() else "-inf for every value"
+            row, position = divmod(int(self.flat[at]), self.asked.shape[1])
+            raise DenoiserError(
+                f"the denoiser returned {what} at row {int(self.state.row[row])}, position {position}; "
+                f"expected finite logits, or -inf for some values but not all"
+            )
+        return normalizer
+
+    @cached_property
+    def log_probabilities(self) -> Float[Tensor, "n V"]:
+        """log p of every value, float64."""
+        return self.wide.double() - self.log_normalizer[:, None]
+
+    @cached_property
+    def probabilities(self) -> Float[Tensor, "n V"]:
+        """p of every value, float64."""
+        return self.log_probabilities.exp()
+
+    @cached_property
+    def log_top(self) -> Float[Tensor, " n"]:
+        """log p of the likeliest value: exact also where p itself would round to 1."""
+        return -self.rest.log1p()
+
+    @cached_property
+    def log_second(self) -> Float[Tensor, " n"]:
+        """log p of the second likeliest value."""
+        return self.log_top + (self.second - self.top[0]).double()
+
+    @cached_property
+    def entropies(self) -> Float[Tensor, " n"]:
+        """Entropy of each asked position, in nats."""
+        return torch.special.entr(self.probabilities).sum(-1)
+
+    @cached_property
+    def log_chosen(self) -> Float[Tensor, " n"]:
+        """log p of the proposed values."""
+        chosen = self.wide.gather(-1, self.values[:, None]).squeeze(-1)
+        exact = self.log_top + (chosen - self.top[0]).double()
+        return torch.where(self.values == self.top[1], self.log_top, exact)
+
+    def noise(self, stream: str, *, by_row: bool = False) -> Float[Tensor, " m"]:
+        """Counted uniforms in (0, 1): one for each asked position, or one for each row."""
+        state = self.state
+        word = noise.key(state.seed, stream, state.row, state.step)
+        if by_row:
+            return noise.at(word, torch.full_like(state.row, -1))
+        return noise.at(word[self.index], self.place)
+
+    def spread(self, of_asked: Tensor, fill: float = -torch.inf) -> Tensor:
+        """[n] -> [B,L], with `fill` where nothing was asked."""
+        full = torch.full(self.asked.shape, fill, dtype=of_asked.dtype, device=of_asked.device)
+        full.view(-1)[self.flat] = of_asked
+        return full
+
+    def walk(self, score: Float[Tensor, " n"], quantity: Float[Tensor, " n"]) -> Float[Tensor, "B L"]:
+        """`quantity` in the order of falling score, row by row; NaN behind the last position that may be shown."""
+        ranked = self.spread(score).masked_fill(~self.state.open, -torch.inf)
+        order = ranked.sort(dim=1, descending=True, stable=True)
+        walked = self.spread(quantity, torch.nan).gather(1, order.indices)
+        return walked.masked_fill(order.values == -torch.inf, torch.nan)
+
+
+def first(score: Float[Tensor, "B L"], count: Int[Tensor, " B"]) -> Bool[Tensor, "B L"]:
+    """The `count` highest scores of each row; of equal ones the lowest position."""
+    most = int(count.max()) if len(count) else 0
+    picked = torch.zeros(score.shape, dtype=torch.bool, device=score.device)
+    if most <= 0:
+        return picked
+    if most == 1:  # argmax names the first of equal ones, and costs far less than a sort
+        return picked.scatter_(1, score.argmax(1, keepdim=True), count[:, None] > 0)
+    order = score.sort(dim=1, descending=True, stable=True).indices
+    rank = torch.arange(score.shape[1], device=score.device)
+    return picked.scatter_(1, order, rank < count[:, None])
+
+
+def nucleus(log_weights: Float[Tensor, "n V"], top_p: float) -> Float[Tensor, "n V"]:
+    """Keep the likeliest values up to the first with which their mass reaches `top_p`; -inf for the others."""
+    ordered = log_weights.sort(dim=-1, descending=True, stable=True)
+    mass = ordered.values.double().softmax(-1)
+    before = mass.cumsum(-1) - mass
+    dropped = torch.zeros_like(log_weights, dtype=torch.bool).scatter_(-1, ordered.indices, before >= top_p)
+    return log_weights.masked_fill(dropped, -torch.inf)
+
+
+def _gone(state: State, asked: Tensor) -> Tensor:
+    raise UnmaskError("this belief is gone: imagine before the next step is asked for")

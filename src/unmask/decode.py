@@ -1,0 +1,202 @@
+"""The one decoding loop. Everything by which samplers differ is a value in the Strategy; nothing is a branch here.
+
+belief = denoise(state)         what would stand there?     the model
+what would I write?             Choice
+what do I take back?            Revision (none, for most)
+where am I surest?              Oracle
+how many stay hidden?           Pace
+write, and yield the Step
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from unmask.belief import Belief, Denoiser, first
+from unmask.errors import StrategyError
+from unmask.oracles import Oracle
+from unmask.state import State
+from unmask.strategy import Strategy, parse
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One step of the rows that were still at work: b of them, `rows` saying which of the batch.
+
+    `score` and `belief` are for the positions of `belief.asked`; the belief is valid until the next Step is asked
+    for. `shown` and `back` are what was written and what was taken back (and not shown again). `calls` counts the
+    calls of the denoiser so far, `row_calls` those that this step spent on each row.
+    """
+
+    rows: Int[Tensor, " b"]
+    before: State
+    after: State
+    belief: Belief
+    score: Float[Tensor, " n"]
+    shown: Bool[Tensor, "b L"]
+    back: Bool[Tensor, "b L"]
+    calls: int
+    row_calls: Int[Tensor, " b"]
+    left: tuple[tuple[Tensor, State], ...]
+    """The rows that have left the batch, as they were then."""
+
+    @property
+    def state(self) -> State:
+        """All rows of the batch after this step: a decode can go on from here, or fork."""
+        return _whole((*self.left, (self.rows, self.after)))
+
+
+class Decoding(Iterator[Step]):
+    """The Steps of a decode, made as they are asked for. `state` is always the latest State of the whole batch."""
+
+    def __init__(self, denoise: Denoiser, state: State, strategy: Strategy, until: Until | None) -> None:
+        self.strategy = strategy
+        self.calls = 0
+        self._until = until
+        self._denoise = denoise
+        self._rows = torch.arange(len(state), device=state.tokens.device)
+        self._now = replace(state, steps=getattr(strategy.pace, "steps", None))
+        self._left: tuple[tuple[Tensor, State], ...] = ()
+        self._belief: Belief | None = None
+        if hasattr(strategy.oracle, "start") and not state.memory:
+            self._now = replace(self._now, memory=strategy.oracle.start(self._now))
+
+    @property
+    def state(self) -> State:
+        """All rows of the batch as they stand."""
+        return _whole((*self._left, (self._rows, self._now)))
+
+    def finish(self) -> State:
+        """Take all steps that are left; the final State."""
+        for _ in self:
+            pass
+        return self.state
+
+    def __next__(self) -> Step:
+        if self._belief is not None:
+            self._belief.release()
+        self._settle()
+        if not len(self._now):
+            raise StopIteration
+        step = self._take()
+        self._belief, self._now = step.belief, step.after
+        return step
+
+    @torch.no_grad()
+    def _settle(self) -> None:
+        """Open the next stage where one is over; let rows leave that have none, or that meet `until`."""
+        state, revision, steps = self._now, self.strategy.revision, self._now.steps
+        if not len(state):
+            return
+        over = ~state.open.any(1) if revision is None else (state.stage_step >= steps) | ~state.window.any(1)
+        ended = None if self._until is None else self._until(state)
+        if ended is None and not bool(over.any()):
+            return
+        more = state.hidden.any(1)
+        if revision is not None:  # a draft that nothing hides any more can still be revised, once
+            more = more | (~state.window.any(1) & (state.present & ~state.given).any(1))
+        opens = over & more
+        window = torch.where(opens[:, None], self.strategy.window(state), state.window)
+        state = replace(
+            state,
+            window=window,
+            stage_step=torch.where(opens, 0, state.stage_step),
+            stage_hidden=torch.where(opens, (state.hidden & window).sum(1), state.stage_hidden),
+        )
+        leaves = over & ~more if ended is None else (over & ~more) | ended
+        if bool(leaves.any()):
+            gone, stay = leaves.nonzero().squeeze(1), (~leaves).nonzero().squeeze(1)
+            self._left = (*self._left, (self._rows[gone], state.select(gone)))
+            self._rows, state = self._rows[stay], state.select(stay)
+        self._now = state
+
+    @torch.no_grad()
+    def _take(self) -> Step:
+        state, strategy = self._now, self.strategy
+        pace, revision = strategy.pace, strategy.revision
+        is_open = state.open
+        # The clock's last step shows all: it is the loop that promises an end, not the pace.
+        last = None if state.steps is None else state.stage_step + 1 >= state.steps
+        asked = self._asked(is_open, last)
+        looked = asked if revision is None else asked | (revision.ask(state) & state.revisable)
+
+        belief = Belief(state, looked, self._denoise, pace.shares(state) if hasattr(pace, "shares") else None)
+        belief.values = strategy.choice(belief)
+        candidates, back = is_open, None
+        if revision is not None:
+            back = revision.back(belief) & state.revisable
+            if revision.again:
+                candidates = is_open | (back & looked)
+            else:
+                back = back & ~last[:, None]  # type: ignore[index]
+        scored = strategy.oracle.score(belief)
+        score, memory = scored if isinstance(scored, tuple) else (scored, state.memory)
+        belief.log_normalizer  # noqa: B018 - refuses NaN, whatever the oracle reads
+        if bool(score.isnan().any()):
+            raise StrategyError(f"the oracle {strategy.oracle} returned NaN; scores are numbers, or -inf for 'not now'")
+        ranked = score if revision is None else revision.rescore(belief, score)
+        ranked = belief.spread(ranked).masked_fill(~candidates, -torch.inf)
+
+        left = pace(belief, score)
+        left = left if revision is None else revision.leave(belief, left)
+        count = candidates.sum(1) - left
+        offered = ranked > -torch.inf
+        if last is None:
+            shown = first(ranked, count) & offered
+            if not bool(shown.any(1).all()):
+                stuck = int(state.row[(~shown.any(1)).nonzero()[0]])
+                raise StrategyError(
+                    f"row {stuck} cannot go on: the oracle {strategy.oracle} offered nothing, or the pace {pace} "
+                    f"showed nothing; a pace without a number of steps must show at least one position a step"
+                )
+        else:
+            shown = (first(ranked, count) & offered & ~last[:, None]) | (candidates & last[:, None])
+
+        written = shown if revision is None or revision.rewrite else shown & is_open
+        gone = torch.zeros_like(shown) if back is None else back & ~shown
+        probability = belief.spread(belief.log_chosen.exp(), torch.nan).masked_fill(gone, torch.nan)
+        after = replace(
+            state,
+            tokens=torch.where(written, belief.spread(belief.values, 0), state.tokens.masked_fill(gone, 0)),
+            hidden=(state.hidden & ~shown) | gone,
+            shown_probability=torch.where(written | gone, probability, state.shown_probability),
+            step=state.step + 1,
+            stage_step=state.stage_step + 1,
+            memory=memory,
+        )
+        self.calls += belief.calls
+        return Step(self._rows, state, after, belief, score, shown, gone, self.calls, belief.row_calls, self._left)
+
+    def _asked(self, is_open: Bool[Tensor, "b L"], last: Bool[Tensor, " b"] | None) -> Bool[Tensor, "b L"]:
+        oracle = self.strategy.oracle
+        if type(oracle).ask is Oracle.ask:
+            return is_open
+        asked = oracle.ask(self._now)
+        if bool((asked & ~is_open).any()):
+            row, position = (asked & ~is_open).nonzero()[0].tolist()
+            where = f"row {int(self._now.row[row])}, position {position}"
+            raise StrategyError(f"the oracle {oracle} asks about {where}, which is not open; ask some of state.open")
+        return asked if last is None else asked | (is_open & last[:, None])
+
+
+Until = Callable[[State], Tensor]
+"""(state) -> bool [B]: True where a row is done early, for instance at an end-of-text value."""
+
+
+def decode(denoise: Denoiser, state: State, strategy: Strategy | str, *, until: Until | None = None) -> Decoding:
+    """Fill what is hidden in `state`, in the order that `strategy` takes. Lazy: each Step is made when asked for.
+
+    Ties are broken by the lowest position, and by the lowest value. The seed is the State's, so that going on from
+    any Step's state needs nothing else. `decode(...).finish()` is the final State; `record` makes a Trace.
+    """
+    return Decoding(denoise, state, parse(strategy) if isinstance(strategy, str) else strategy, until)
+
+
+def _whole(parts: tuple[tuple[Tensor, State], ...]) -> State:
+    rows = torch.cat([rows for rows, _ in parts])
+    return State.join([state for _, state in parts]).select(rows.argsort())

@@ -1,0 +1,38 @@
+"""A fixed order pi: the pi-learner's order of the paper (section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from unmask.belief import Belief
+from unmask.errors import StrategyError
+from unmask.oracles import Oracle
+
+
+@dataclass(frozen=True)
+class fixed(Oracle):
+    """Places in the order of `pi`; places that it does not name come after, left to right."""
+
+    pi: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if len(set(self.pi)) != len(self.pi) or min(self.pi, default=0) < 0:
+            raise StrategyError("fixed(pi): pi must name places (from 0) at most once each, such as fixed((2, 0, 1))")
+
+    def score(self, belief: Belief) -> Float[Tensor, " n"]:
+        rank = _ranks(self.pi, belief.state.place.shape[1]).to(belief.place.device)
+        return -rank[belief.place].double()
+
+
+@lru_cache(maxsize=16)
+def _ranks(pi: tuple[int, ...], length: int) -> Int[Tensor, " m"]:
+    size = max(length, max(pi, default=-1) + 1)
+    rank = torch.arange(size) + len(pi)
+    if pi:
+        rank[torch.tensor(pi)] = torch.arange(len(pi))
+    return rank

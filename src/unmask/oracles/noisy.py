@@ -1,0 +1,64 @@
+"""Noise on another oracle's scores: the planner's temperature of MaskGIT, Dream and the paper's puzzles and text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from unmask.belief import Belief
+from unmask.errors import StrategyError
+from unmask.oracles import Oracle
+from unmask.state import State
+
+if TYPE_CHECKING:
+    from unmask.strategy import Strategy
+
+
+@dataclass(frozen=True)
+class noisy(Oracle):
+    """inner + scale * noise. Annealed: scale * (1 - (i + 1) / steps) at step i of a stage, 0 at the last.
+
+    With Gumbel noise on a score s this draws positions without replacement in proportion to exp(s / scale).
+    """
+
+    inner: Oracle
+    law: Literal["gumbel", "gaussian"]
+    scale: float
+    schedule: Literal["constant", "annealed"] = "constant"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.inner, type):
+            object.__setattr__(self, "inner", self.inner())
+        if not self.scale >= 0:
+            raise StrategyError(f"noisy(inner, law, scale): scale must be at least 0, got {self.scale}")
+
+    def check(self, strategy: Strategy) -> None:
+        self.inner.check(strategy)
+        if self.schedule == "annealed" and getattr(strategy.pace, "steps", None) is None:
+            raise StrategyError(
+                f'noisy(..., "annealed") needs a pace with a number of steps, such as evenly(20); '
+                f"{strategy.pace} has none: change the pace, or make the noise constant"
+            )
+
+    def start(self, state: State) -> dict[str, Tensor]:
+        return dict(getattr(self.inner, "start", lambda _: {})(state))
+
+    def ask(self, state: State) -> Bool[Tensor, "B L"]:
+        return self.inner.ask(state)
+
+    def score(self, belief: Belief) -> tuple[Float[Tensor, " n"], dict[str, Tensor]]:
+        inner = self.inner.score(belief)
+        score, memory = inner if isinstance(inner, tuple) else (inner, {})
+        uniform = belief.noise("perturbation")
+        noise = -(-uniform.log()).log() if self.law == "gumbel" else torch.special.ndtri(uniform)
+        scale = self.scale
+        if self.schedule == "annealed":
+            state = belief.state
+            assert state.steps is not None  # `check` saw to it
+            left = 1 - (state.stage_step + 1).double() / state.steps
+            noise = noise * left[belief.index]
+        return score + scale * noise, dict(memory)

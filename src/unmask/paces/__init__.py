@@ -1,0 +1,37 @@
+"""Paces: how many stay hidden? One file each; a pace either names its `steps` or shows at least one position."""
+
+from __future__ import annotations
+
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from unmask.belief import Belief
+from unmask.part import Part
+from unmask.state import State
+
+
+class Pace(Part):
+    """How many positions of the stage stay hidden after this step.
+
+    A pace with a field `steps` ends each stage at that many: the last step shows all, another may show none. It may
+    also say by `shares(state)` what share its schedule wants shown before and after the step, for those who ask.
+    A pace without `steps` shows at least one position of every row.
+    """
+
+    def __call__(self, belief: Belief, score: Float[Tensor, " n"]) -> Int[Tensor, " B"]:
+        raise TypeError(f"{type(self).__name__} is a pace without __call__(belief, score)")
+
+
+def at_least_one(belief: Belief, count: Int[Tensor, " B"]) -> Int[Tensor, " B"]:
+    """What stays hidden when `count` positions, but no fewer than one, are shown."""
+    return (belief.waiting - count.clamp(min=1)).clamp(min=0)
+
+
+def prefix(walked: Float[Tensor, "B L"]) -> Int[Tensor, " B"]:
+    """How many of a row's first entries are True before the first that is not."""
+    return walked.long().cumprod(1).sum(1)
+
+
+def elapsed(state: State, steps: int) -> tuple[Float[Tensor, " B"], Float[Tensor, " B"]]:
+    """The share of the stage's steps that are over before and after this one."""
+    return state.stage_step.double() / steps, (state.stage_step + 1).double() / steps

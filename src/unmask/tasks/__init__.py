@@ -1,0 +1,72 @@
+"""Tasks: what is to be filled in, and when it is right. One folder each; `task("sudoku4")` finds it by name."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from jaxtyping import Int
+from torch import Tensor
+
+from unmask.errors import UnmaskError, nearest
+from unmask.state import Rows
+
+
+@runtime_checkable
+class Task(Protocol):
+    """A source of rows, with a measure of what is right and a way to draw them."""
+
+    @property
+    def name(self) -> str:
+        """The name on the command line and in results."""
+        ...
+
+    @property
+    def length(self) -> int:
+        """L: positions in a row."""
+        ...
+
+    @property
+    def values(self) -> int:
+        """V: values that a position can have."""
+        ...
+
+    def sample(self, n: int, seed: int) -> Rows:
+        """n complete rows, with what is given marked: the same for the same seed."""
+        ...
+
+    def measure(self, rows: Rows) -> dict[str, Tensor]:
+        """Numbers [B] for decoded rows; `solved` where there is a right and a wrong."""
+        ...
+
+    def parse(self, text: str) -> Rows:
+        """One row from text, with what is given marked; raises UnmaskError where it cannot be one."""
+        ...
+
+    def render(self, row: Int[Tensor, " L"]) -> str:
+        """One row as text; negative values are hidden."""
+        ...
+
+
+def names() -> list[str]:
+    """Every name that `task` knows."""
+    found = []
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        variants = importlib.import_module(f"unmask.tasks.{module.name}").VARIANTS
+        found += sorted(variants)
+    return found
+
+
+def task(name: str) -> Task:
+    """The task of that name."""
+    folders = {module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)])}
+    match = re.match(r"[a-z_]*[a-z]", name)
+    folder = match.group() if match else ""
+    if folder in folders:
+        variants = importlib.import_module(f"unmask.tasks.{folder}").VARIANTS
+        if name in variants:
+            return variants[name]()
+    raise UnmaskError(f"there is no task {name!r}; {nearest(name, names())}")
