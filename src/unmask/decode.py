@@ -60,7 +60,7 @@ class Decoding(Iterator[Step]):
         self._until = until
         self._denoise = denoise
         self._rows = torch.arange(len(state), device=state.tokens.device)
-        self._now = replace(state, steps=getattr(strategy.pace, "steps", None))
+        self._now = replace(state, steps=strategy.steps)
         self._left: tuple[tuple[Tensor, State], ...] = ()
         self._belief: Belief | None = None
         if hasattr(strategy.oracle, "start") and not state.memory:
@@ -90,10 +90,10 @@ class Decoding(Iterator[Step]):
     @torch.no_grad()
     def _settle(self) -> None:
         """Open the next stage where one is over; let rows leave that have none, or that meet `until`."""
-        state, revision, steps = self._now, self.strategy.revision, self._now.steps
+        state, revision = self._now, self.strategy.revision
         if not len(state):
             return
-        over = ~state.open.any(1) if revision is None else (state.stage_step >= steps) | ~state.window.any(1)
+        over = ~state.open.any(1) if revision is None else (state.stage_step >= _limit(state)) | ~state.window.any(1)
         ended = None if self._until is None else self._until(state)
         if ended is None and not bool(over.any()):
             return
@@ -121,11 +121,11 @@ class Decoding(Iterator[Step]):
         pace, revision = strategy.pace, strategy.revision
         is_open = state.open
         # The clock's last step shows all: it is the loop that promises an end, not the pace.
-        last = None if state.steps is None else state.stage_step + 1 >= state.steps
+        last = (state.stage_step + 1 >= _limit(state))[:, None]
         asked = self._asked(is_open, last)
         looked = asked if revision is None else asked | (revision.ask(state) & state.revisable)
 
-        belief = Belief(state, looked, self._denoise, pace.shares(state) if hasattr(pace, "shares") else None)
+        belief = Belief(state, looked, self._denoise, pace.shares(state))
         belief.values = strategy.choice(belief)
         candidates, back = is_open, None
         if revision is not None:
@@ -133,7 +133,7 @@ class Decoding(Iterator[Step]):
             if revision.again:
                 candidates = is_open | (back & looked)
             else:
-                back = back & ~last[:, None]  # type: ignore[index]
+                back = back & ~last
         scored = strategy.oracle.score(belief)
         score, memory = scored if isinstance(scored, tuple) else (scored, state.memory)
         belief.log_normalizer  # noqa: B018 - refuses NaN, whatever the oracle reads
@@ -145,17 +145,13 @@ class Decoding(Iterator[Step]):
         left = pace(belief, score)
         left = left if revision is None else revision.leave(belief, left)
         count = candidates.sum(1) - left
-        offered = ranked > -torch.inf
-        if last is None:
-            shown = first(ranked, count) & offered
-            if not bool(shown.any(1).all()):
-                stuck = int(state.row[(~shown.any(1)).nonzero()[0]])
-                raise StrategyError(
-                    f"row {stuck} cannot go on: the oracle {strategy.oracle} offered nothing, or the pace {pace} "
-                    f"showed nothing; a pace without a number of steps must show at least one position a step"
-                )
-        else:
-            shown = (first(ranked, count) & offered & ~last[:, None]) | (candidates & last[:, None])
+        shown = torch.where(last, candidates, first(ranked, count) & (ranked > -torch.inf))
+        if state.steps is None and not bool(shown.any(1).all()):
+            stuck = int(state.row[(~shown.any(1)).nonzero()[0]])
+            raise StrategyError(
+                f"row {stuck} cannot go on: the oracle {strategy.oracle} offered nothing, or the pace {pace} "
+                f"showed nothing; a pace without a number of steps must show at least one position a step"
+            )
 
         written = shown if revision is None or revision.rewrite else shown & is_open
         gone = torch.zeros_like(shown) if back is None else back & ~shown
@@ -172,7 +168,7 @@ class Decoding(Iterator[Step]):
         self.calls += belief.calls
         return Step(self._rows, state, after, belief, score, shown, gone, self.calls, belief.row_calls, self._left)
 
-    def _asked(self, is_open: Bool[Tensor, "b L"], last: Bool[Tensor, " b"] | None) -> Bool[Tensor, "b L"]:
+    def _asked(self, is_open: Bool[Tensor, "b L"], last: Bool[Tensor, "b 1"]) -> Bool[Tensor, "b L"]:
         oracle = self.strategy.oracle
         if type(oracle).ask is Oracle.ask:
             return is_open
@@ -181,7 +177,7 @@ class Decoding(Iterator[Step]):
             row, position = (asked & ~is_open).nonzero()[0].tolist()
             where = f"row {int(self._now.row[row])}, position {position}"
             raise StrategyError(f"the oracle {oracle} asks about {where}, which is not open; ask some of state.open")
-        return asked if last is None else asked | (is_open & last[:, None])
+        return asked | (is_open & last)
 
 
 Until = Callable[[State], Tensor]
@@ -195,6 +191,11 @@ def decode(denoise: Denoiser, state: State, strategy: Strategy | str, *, until: 
     any Step's state needs nothing else. `decode(...).finish()` is the final State; `record` makes a Trace.
     """
     return Decoding(denoise, state, parse(strategy) if isinstance(strategy, str) else strategy, until)
+
+
+def _limit(state: State) -> int:
+    """The number of steps in a stage, where the pace has one; else more than there will ever be."""
+    return 1 << 62 if state.steps is None else state.steps
 
 
 def _whole(parts: tuple[tuple[Tensor, State], ...]) -> State:

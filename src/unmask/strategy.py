@@ -70,6 +70,11 @@ class Strategy:
             if part is not None:
                 part.check(self)
 
+    @property
+    def steps(self) -> int | None:
+        """How many steps a stage takes, where the pace says so."""
+        return getattr(self.pace, "steps", None)
+
     def __str__(self) -> str:
         parts: list[Part] = [self.oracle, self.pace, self.choice]
         if self.revision is not None:

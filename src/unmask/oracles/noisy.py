@@ -38,7 +38,7 @@ class noisy(Oracle):
 
     def check(self, strategy: Strategy) -> None:
         self.inner.check(strategy)
-        if self.schedule == "annealed" and getattr(strategy.pace, "steps", None) is None:
+        if self.schedule == "annealed" and strategy.steps is None:
             raise StrategyError(
                 f'noisy(..., "annealed") needs a pace with a number of steps, such as evenly(20); '
                 f"{strategy.pace} has none: change the pace, or make the noise constant"

@@ -13,13 +13,17 @@ from unmask.state import State
 class Pace(Part):
     """How many positions of the stage stay hidden after this step.
 
-    A pace with a field `steps` ends each stage at that many: the last step shows all, another may show none. It may
-    also say by `shares(state)` what share its schedule wants shown before and after the step, for those who ask.
-    A pace without `steps` shows at least one position of every row.
+    A pace with a field `steps` ends each stage at that many: the last step shows all, another may show none.
+    A pace without it shows at least one position of every row.
     """
 
     def __call__(self, belief: Belief, score: Float[Tensor, " n"]) -> Int[Tensor, " B"]:
         raise TypeError(f"{type(self).__name__} is a pace without __call__(belief, score)")
+
+    def shares(self, state: State) -> tuple[Float[Tensor, " B"], Float[Tensor, " B"]] | None:
+        """The shares that its schedule wants shown before and after this step; None without a number of steps."""
+        steps = getattr(self, "steps", None)
+        return None if steps is None else elapsed(state, steps)
 
 
 def at_least_one(belief: Belief, count: Int[Tensor, " B"]) -> Int[Tensor, " B"]:

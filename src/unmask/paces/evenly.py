@@ -10,8 +10,7 @@ from torch import Tensor
 
 from unmask.belief import Belief
 from unmask.errors import StrategyError
-from unmask.paces import Pace, elapsed
-from unmask.state import State
+from unmask.paces import Pace
 
 
 @dataclass(frozen=True)
@@ -28,9 +27,6 @@ class evenly(Pace):
     def __post_init__(self) -> None:
         if not self.steps >= 1:
             raise StrategyError(f"evenly(steps): steps must be at least 1, got {self.steps}")
-
-    def shares(self, state: State) -> tuple[Float[Tensor, " B"], Float[Tensor, " B"]]:
-        return elapsed(state, self.steps)
 
     def __call__(self, belief: Belief, score: Float[Tensor, " n"]) -> Int[Tensor, " B"]:
         state = belief.state

@@ -38,7 +38,7 @@ class Revision(Part):
         return False
 
     def check(self, strategy: Strategy) -> None:
-        if getattr(strategy.pace, "steps", None) is None:
+        if strategy.steps is None:
             raise StrategyError(
                 f"the revision {self} needs a pace with a number of steps, such as evenly(20); {strategy.pace} has "
                 f"none, so that decoding might never end"

@@ -39,8 +39,6 @@ class remdm(Revision):
 
     def check(self, strategy: Strategy) -> None:
         super().check(strategy)
-        if not hasattr(strategy.pace, "shares"):
-            raise StrategyError(f"{self} needs a pace with a schedule, such as ancestral(64); {strategy.pace} has none")
         if self.rule == "loop" and not hasattr(strategy.pace, "plateau"):
             raise StrategyError(f"{self} needs a pace whose schedule stands still, looped(steps); got {strategy.pace}")
 
