@@ -60,11 +60,10 @@ class Decoding(Iterator[Step]):
         self._until = until
         self._denoise = denoise
         self._rows = torch.arange(len(state), device=state.tokens.device)
-        self._now = replace(state, steps=strategy.steps)
+        memory = state.memory or strategy.oracle.start(state)
+        self._now = replace(state, steps=strategy.steps, memory=memory)
         self._left: tuple[tuple[Tensor, State], ...] = ()
         self._belief: Belief | None = None
-        if hasattr(strategy.oracle, "start") and not state.memory:
-            self._now = replace(self._now, memory=strategy.oracle.start(self._now))
 
     @property
     def state(self) -> State:
@@ -199,5 +198,4 @@ def _limit(state: State) -> int:
 
 
 def _whole(parts: tuple[tuple[Tensor, State], ...]) -> State:
-    rows = torch.cat([rows for rows, _ in parts])
-    return State.join([state for _, state in parts]).select(rows.argsort())
+    return State.join([state for _, state in parts]).select(torch.cat([rows for rows, _ in parts]).argsort())

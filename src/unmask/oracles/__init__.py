@@ -13,11 +13,15 @@ from unmask.state import State
 
 
 class Oracle(Part):
-    """Scores positions. `start` and the memory are for oracles that must remember: most do not.
+    """Scores positions.
 
-    The memory is a dictionary of tensors with B first, so that rows may leave the batch; an oracle that has
-    `start(state) -> memory` returns `(score, memory)` from `score`.
+    The memory is a dictionary of tensors with B first, so that rows may leave the batch; an oracle that remembers
+    reads it from `belief.state.memory` and returns `(score, memory)` from `score`.
     """
+
+    def start(self, state: State) -> Mapping[str, Tensor]:
+        """The memory before the first step: nothing, for most."""
+        return {}
 
     def ask(self, state: State) -> Bool[Tensor, "B L"]:
         """The positions to ask about: all that may be shown now, unless the oracle knows better."""

@@ -45,7 +45,7 @@ class noisy(Oracle):
             )
 
     def start(self, state: State) -> dict[str, Tensor]:
-        return dict(getattr(self.inner, "start", lambda _: {})(state))
+        return dict(self.inner.start(state))
 
     def ask(self, state: State) -> Bool[Tensor, "B L"]:
         return self.inner.ask(state)
