@@ -179,7 +179,7 @@ class Belief:
             return noise.at(word, torch.full_like(state.row, -1))
         return noise.at(word[self.index], self.place)
 
-    def spread(self, of_asked: Tensor, fill: float = -torch.inf) -> Tensor:
+    def spread(self, of_asked: Tensor, fill: float | int = -torch.inf) -> Tensor:
         """[n] -> [B,L], with `fill` where nothing was asked."""
         full = torch.full(self.asked.shape, fill, dtype=of_asked.dtype, device=of_asked.device)
         full.view(-1)[self.flat] = of_asked

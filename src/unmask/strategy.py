@@ -38,14 +38,14 @@ ROOMS: dict[str, type[Part]] = {
     "revisions": Revision,
     "windows": Window,
 }
+Room = typing.TypeVar("Room", bound=Part)
 _FORM = "a strategy is: oracle, pace, choice[, revision][, window]; for example: margin, per_step(1), greedy"
 _OWN = re.compile(r"""[^\s,()"']+\.py:[A-Za-z_]\w*""")
 
 
 @dataclass(frozen=True)
 class Strategy:
-    """How to decode: five values. A bare class stands for itself with its defaults; after the choice, a revision and
-    a window are told apart by what they are, so that either may be left out."""
+    """How to decode: five values. `Strategy.of` takes them as the text does, a revision or a window alone included."""
 
     oracle: Oracle
     pace: Pace
@@ -54,21 +54,28 @@ class Strategy:
     window: Window = whole()  # noqa: RUF009 - a frozen value
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, type):
-                object.__setattr__(self, field.name, _build(value, [], {}, value.__name__))
-        if isinstance(self.revision, Window) and (isinstance(self.window, Revision) or self.window == whole()):
-            swapped = self.window if isinstance(self.window, Revision) else None
-            object.__setattr__(self, "window", self.revision)
-            object.__setattr__(self, "revision", swapped)
-        for name, room in (("oracle", Oracle), ("pace", Pace), ("choice", Choice), ("window", Window)):
-            _require(getattr(self, name), name, room)
-        if self.revision is not None:
-            _require(self.revision, "revision", Revision)
         for part in (self.oracle, self.pace, self.choice, self.revision, self.window):
             if part is not None:
                 part.check(self)
+
+    @staticmethod
+    def of(*parts: Part | type[Part]) -> Strategy:
+        """Oracle, pace and choice; then, in any order, a revision and a window, or neither. A bare class stands for
+        itself with its defaults: `Strategy.of(margin, per_step(2), greedy, blocks(32))`."""
+        made = [_build(part, [], {}) if isinstance(part, type) else part for part in parts]
+        if not 3 <= len(made) <= 5:
+            raise StrategyError(f"{len(made)} part{'s' * (len(made) != 1)} in a strategy; {_FORM}")
+        others = made[3:]
+        if len(others) == 2 and isinstance(others[0], Window):
+            others.reverse()
+        window = others.pop() if others and isinstance(others[-1], Window) else whole()
+        return Strategy(
+            _require(made[0], "an oracle", Oracle),
+            _require(made[1], "a pace", Pace),
+            _require(made[2], "a choice", Choice),
+            _require(others[0], "a revision", Revision) if others else None,
+            _require(window if len(others) < 2 else others[1], "a window", Window),
+        )
 
     @property
     def steps(self) -> int | None:
@@ -108,9 +115,7 @@ def parse(text: str) -> Strategy:
     for part in parts:
         if not isinstance(part, Part):
             raise StrategyError(f"{part!r} is not a part of a strategy; {_FORM}")
-    if not 3 <= len(parts) <= 5:
-        raise StrategyError(f"{len(parts)} part{'s' * (len(parts) != 1)} in {text!r}; {_FORM}")
-    return Strategy(*parts)
+    return Strategy.of(*parts)
 
 
 @cache
@@ -163,13 +168,11 @@ def _same_file(module: types.ModuleType, file: Path) -> bool:
     return isinstance(source, str) and source.endswith(file.name) and Path(source).resolve() == file
 
 
-def _require(part: Any, name: str, room: type[Part]) -> None:
+def _require(part: Any, name: str, room: type[Room]) -> Room:
     if not isinstance(part, room):
-        shown = spell(part) if isinstance(part, Part) else repr(part)
-        home = next((k.__name__.lower() for k in ROOMS.values() if isinstance(part, k)), None)
-        article = "an" if name[0] in "aeiou" else "a"
-        what = f"is {'an' if home == 'oracle' else 'a'} {home}" if home else "is no part of a strategy"
-        raise StrategyError(f"{shown} {what}, where {article} {name} is expected; {_FORM}")
+        home = next((kind.__name__.lower() for kind in ROOMS.values() if isinstance(part, kind)), "no part of any kind")
+        raise StrategyError(f"{_show(part)} ({home}) stands where {name} is expected; {_FORM}")
+    return part
 
 
 def _read(node: ast.expr, own: dict[str, type]) -> Any:
@@ -182,17 +185,17 @@ def _read(node: ast.expr, own: dict[str, type]) -> Any:
     if isinstance(node, ast.Tuple | ast.List):
         return tuple(_read(item, own) for item in node.elts)
     if isinstance(node, ast.Name):
-        return _build(own.get(node.id) or find(node.id), [], {}, node.id)
+        return _build(own.get(node.id) or find(node.id), [], {})
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         kind = own.get(node.func.id) or find(node.func.id)
         if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
             raise StrategyError(f"{kind.__name__}: options are written out, without stars")
         options = {keyword.arg: _read(keyword.value, own) for keyword in node.keywords if keyword.arg}
-        return _build(kind, [_read(a, own) for a in node.args], options, kind.__name__)
+        return _build(kind, [_read(a, own) for a in node.args], options)
     raise StrategyError(f"cannot read {ast.unparse(node)!r} in a strategy: only names, calls, numbers, strings, tuples")
 
 
-def _build(kind: type, values: list[Any], options: dict[str, Any], name: str) -> Any:
+def _build(kind: type, values: list[Any], options: dict[str, Any]) -> Any:
     """Makes a part, with one clear line for every way in which its options can be wrong."""
     fields = [f for f in dataclasses.fields(kind) if f.init] if dataclasses.is_dataclass(kind) else []
     known = [f.name for f in fields]

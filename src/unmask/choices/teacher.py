@@ -17,7 +17,10 @@ from unmask.errors import UnmaskError
 
 @dataclass(frozen=True)
 class teacher(Choice):
-    """Proposes rows[key][position], key being the row's key (`State.row`). Takes nested sequences or a tensor."""
+    """Proposes rows[key][place]: key is the row's key (`State.row`), place counts what is present (`State.place`).
+
+    Takes nested sequences or a tensor.
+    """
 
     rows: tuple[tuple[int, ...], ...]
 
@@ -31,10 +34,10 @@ class teacher(Choice):
         return torch.tensor(self.rows)
 
     def __call__(self, belief: Belief) -> Int[Tensor, " n"]:
-        state, length = belief.state, belief.asked.shape[1]
-        if len(self.rows) == 0 or len(self.rows[0]) != length:
-            found = len(self.rows[0]) if self.rows else 0
-            raise UnmaskError(f"teacher(rows): rows have {found} values, the sequences being decoded have {length}")
+        state, length = belief.state, len(self.rows[0]) if self.rows else 0
+        if len(belief.place) and int(belief.place.max()) >= length:
+            needed = int(belief.place.max()) + 1
+            raise UnmaskError(f"teacher(rows): rows have {length} values, the sequences being decoded {needed} or more")
         largest = int(state.row.max())
         if largest >= len(self.rows) or int(state.row.min()) < 0:
             raise UnmaskError(
@@ -42,4 +45,4 @@ class teacher(Choice):
                 f"keys must run from 0 to {len(self.rows) - 1}"
             )
         table = self._table.to(state.row.device)
-        return table[state.row[belief.index], belief.flat % length]
+        return table[state.row[belief.index], belief.place]

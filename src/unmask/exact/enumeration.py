@@ -1,8 +1,8 @@
 """The exact posterior over an explicit list of rows with weights: any small joint distribution.
 
 p(x_l | shown) is the weight of the rows that agree with what is shown and have x_l there, over the weight of all that
-agree. Two matrix products answer a whole batch. The sums are the same bits in every batch: with equal weights they
-are whole numbers, and unequal weights are split in two halves of 26 bits, whose sums do not round either.
+agree. A row's answer has the same bits in every batch: with equal weights the sums of the matrix product are whole
+numbers, which do not round; unequal weights are summed in pairs, in an order that nothing but the support decides.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from torch.nn.functional import one_hot
 from unmask.errors import ImpossibleEvidence, UnmaskError
 from unmask.state import State
 
-_HALF = 2.0**26
+_MOST = 1 << 24
+"""Products held at once."""
 
 
 class Enumeration:
@@ -67,9 +68,8 @@ class Enumeration:
         if self._uniform:
             marginal = posterior @ table
         else:
-            high = (posterior * _HALF).round() / _HALF
-            low = ((posterior - high) * _HALF**2).round() / _HALF**2
-            marginal = high @ table + low @ table
+            rows = max(1, _MOST // table.numel())
+            marginal = torch.cat([_sum_in_pairs(part[:, :, None] * table) for part in posterior.split(rows)])
         return marginal.view(batch, length, self.values)[asked].log()
 
     def log_probability(self, tokens: Int[Tensor, "B L"]) -> Float[Tensor, " B"]:
@@ -81,3 +81,11 @@ class Enumeration:
         if device not in self._on:
             self._on[device] = (self._table.to(device), self.weights.to(device))
         return self._on[device]
+
+
+def _sum_in_pairs(terms: Float[Tensor, "B S K"]) -> Float[Tensor, "B K"]:
+    while terms.shape[1] > 1:
+        half = terms.shape[1] // 2
+        folded = terms[:, :half] + terms[:, half : 2 * half]
+        terms = folded if terms.shape[1] % 2 == 0 else torch.cat([folded, terms[:, -1:]], dim=1)
+    return terms[:, 0]

@@ -31,8 +31,6 @@ class noisy(Oracle):
     schedule: Literal["constant", "annealed"] = "constant"
 
     def __post_init__(self) -> None:
-        if isinstance(self.inner, type):
-            object.__setattr__(self, "inner", self.inner())
         if not self.scale >= 0:
             raise StrategyError(f"noisy(inner, law, scale): scale must be at least 0, got {self.scale}")
 

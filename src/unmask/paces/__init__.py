@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from unmask.belief import Belief
@@ -31,9 +31,9 @@ def at_least_one(belief: Belief, count: Int[Tensor, " B"]) -> Int[Tensor, " B"]:
     return (belief.waiting - count.clamp(min=1)).clamp(min=0)
 
 
-def prefix(walked: Float[Tensor, "B L"]) -> Int[Tensor, " B"]:
+def prefix(fits: Bool[Tensor, "B L"]) -> Int[Tensor, " B"]:
     """How many of a row's first entries are True before the first that is not."""
-    return walked.long().cumprod(1).sum(1)
+    return fits.long().cumprod(1).sum(1)
 
 
 def elapsed(state: State, steps: int) -> tuple[Float[Tensor, " B"], Float[Tensor, " B"]]:

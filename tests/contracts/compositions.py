@@ -1,0 +1,126 @@
+"""Examples of every part, found by file and built from their annotations: a new file is tested once it exists."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import typing
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from unmask.errors import StrategyError
+from unmask.oracles import Oracle
+from unmask.part import Part
+from unmask.revisions import Revision
+from unmask.strategy import Strategy, find, names, parse
+
+LENGTH = 12
+"""Positions in the rows that the examples are for."""
+
+_NUMBERS = (0.1, 0.6, 1.0)
+_WHOLE_NUMBERS = (1, 3, 20)
+
+
+def _options(hint: Any, name: str) -> tuple[Any, ...]:
+    """A few values for an option of this kind."""
+    origin = typing.get_origin(hint)
+    if origin is typing.Literal:
+        return typing.get_args(hint)
+    if hint is float:
+        return _NUMBERS
+    if hint is int:
+        return _WHOLE_NUMBERS
+    if hint == tuple[int, ...]:
+        return (tuple(reversed(range(LENGTH))), (3, 1))
+    if hint == tuple[tuple[int, ...], ...]:
+        return (tuple(tuple((r + c) % 2 for c in range(LENGTH)) for r in range(64)),)
+    if hint is Oracle:
+        return (find("log_margin")(), find("klass")())
+    raise TypeError(f"the contract tests cannot make up a value for the option {name!r} of type {hint}: teach them")
+
+
+@cache
+def examples(name: str) -> tuple[Part, ...]:
+    """The part with each of its options varied in turn, the others kept at their first value (or default)."""
+    kind = find(name)
+    hints = typing.get_type_hints(kind)
+    fields = [field for field in dataclasses.fields(kind) if field.init]  # type: ignore[arg-type]
+    values = {field.name: _options(hints[field.name], field.name) for field in fields}
+    base = {f.name: values[f.name][0] if f.default is dataclasses.MISSING else f.default for f in fields}
+    found = [kind(**base)] if _makes(kind, base) else []
+    for field in fields:
+        for value in values[field.name]:
+            options = base | {field.name: value}
+            if _makes(kind, options) and (made := kind(**options)) not in found:
+                found.append(made)
+    assert found, f"no example of {name} could be made: teach the contract tests"
+    return tuple(found)
+
+
+def _makes(kind: type[Part], options: dict[str, Any]) -> bool:
+    try:
+        kind(**options)
+    except StrategyError:
+        return False
+    return True
+
+
+def in_room(room: str) -> list[str]:
+    """The names of a room, by file."""
+    return sorted(name for name, home in names().items() if home == room)
+
+
+def parts(room: str) -> list[Part]:
+    """Examples of everything in a room."""
+    return [part for name in in_room(room) for part in examples(name)]
+
+
+def strategies() -> list[Strategy]:
+    """Every part of every room in at least one strategy, with partners that it accepts."""
+    partners = {
+        "oracle": parts("oracles"),
+        "pace": parts("paces"),
+        "choice": parts("choices"),
+        "revision": parts("revisions"),
+        "window": parts("windows"),
+    }
+    plain = parse("margin, evenly(5), sample")
+    found: dict[str, Strategy] = {}
+    for role, candidates in partners.items():
+        for part in candidates:
+            made = next(_with(plain, role, part), None)
+            assert made is not None, f"{part} fits no strategy that the contract tests know: teach them"
+            found[str(made)] = made
+    return list(found.values())
+
+
+def _with(plain: Strategy, role: str, part: Part) -> Iterator[Strategy]:
+    """Strategies that have this part: the plain one first, then with other paces."""
+    paces = [plain.pace, parse("margin, looped(20), sample").pace]
+    for pace in [part] if role == "pace" else paces:
+        try:
+            yield dataclasses.replace(plain, **{"pace": pace, role: part})
+        except StrategyError:
+            continue
+
+
+def fits(oracle: Oracle, texts: tuple[str, ...]) -> Strategy:
+    """The first of these strategies that accepts the oracle in the place of its own."""
+    for text in texts:
+        try:
+            return dataclasses.replace(parse(text), oracle=oracle)
+        except StrategyError:
+            continue
+    raise AssertionError(f"{oracle} fits none of {texts}")
+
+
+def revisions() -> list[Revision]:
+    """Examples of every revision."""
+    return typing.cast("list[Revision]", parts("revisions"))
+
+
+def pairs_of_rooms() -> Iterator[tuple[Part, ...]]:
+    """Oracle, pace and choice, one example of each: for the law of texts."""
+    firsts = [[examples(name)[-1] for name in in_room(room)] for room in ("oracles", "paces", "choices")]
+    return itertools.product(*firsts)
