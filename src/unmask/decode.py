@@ -23,6 +23,9 @@ from unmask.oracles import Oracle
 from unmask.state import State
 from unmask.strategy import Strategy, parse
 
+Until = Callable[[State], Tensor]
+"""(state) -> bool [B]: True where a row is done early, for instance at an end-of-text value."""
+
 
 @dataclass(frozen=True, eq=False)
 class Step:
@@ -42,8 +45,7 @@ class Step:
     back: Bool[Tensor, "b L"]
     calls: int
     row_calls: Int[Tensor, " b"]
-    left: tuple[tuple[Tensor, State], ...]
-    """The rows that have left the batch, as they were then."""
+    left: tuple[tuple[Tensor, State], ...]  # the rows that have left the batch, as they were then
 
     @property
     def state(self) -> State:
@@ -116,8 +118,7 @@ class Decoding(Iterator[Step]):
 
     @torch.no_grad()
     def _take(self) -> Step:
-        state, strategy = self._now, self.strategy
-        pace, revision = strategy.pace, strategy.revision
+        state, strategy, pace, revision = self._now, self.strategy, self.strategy.pace, self.strategy.revision
         is_open = state.open
         # The clock's last step shows all: it is the loop that promises an end, not the pace.
         last = (state.stage_step + 1 >= _limit(state))[:, None]
@@ -177,10 +178,6 @@ class Decoding(Iterator[Step]):
             where = f"row {int(self._now.row[row])}, position {position}"
             raise StrategyError(f"the oracle {oracle} asks about {where}, which is not open; ask some of state.open")
         return asked | (is_open & last)
-
-
-Until = Callable[[State], Tensor]
-"""(state) -> bool [B]: True where a row is done early, for instance at an end-of-text value."""
 
 
 def decode(denoise: Denoiser, state: State, strategy: Strategy | str, *, until: Until | None = None) -> Decoding:

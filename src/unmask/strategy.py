@@ -15,7 +15,6 @@ import inspect
 import pkgutil
 import re
 import sys
-import types
 import typing
 from dataclasses import dataclass
 from functools import cache
@@ -163,7 +162,7 @@ def load(reference: str) -> type:
     return kind
 
 
-def _same_file(module: types.ModuleType, file: Path) -> bool:
+def _same_file(module: object, file: Path) -> bool:
     source = getattr(module, "__file__", None)
     return isinstance(source, str) and source.endswith(file.name) and Path(source).resolve() == file
 
@@ -238,7 +237,7 @@ def _fit(value: Any, hint: Any, where: str) -> Any:
             raise StrategyError(f"{where} must be a tuple such as (2, 0, 1), got {_show(value)}")
         return tuple(_fit(item, arguments[0], where) for item in value)
     elif inspect.isclass(hint) and issubclass(hint, Part) and not isinstance(value, hint):
-        raise StrategyError(f"{where} must be {hint.__name__.lower()}, got {_show(value)}")
+        raise StrategyError(f"{where} must be a part of the kind {hint.__name__}, got {_show(value)}")
     return value
 
 
