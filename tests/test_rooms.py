@@ -62,8 +62,10 @@ def modules_of(path: Path) -> set[Path]:
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("unmask"):
             home = PACKAGE.joinpath(*str(node.module).split(".")[1:])
-            for target in [home, *(home / alias.name for alias in node.names)]:
-                found |= {file for file in (target.with_suffix(".py"), target / "__init__.py") if file.is_file()}
+            for alias in node.names:
+                module, package = (home / alias.name).with_suffix(".py"), home / alias.name / "__init__.py"
+                places = (module, package, home.with_suffix(".py"), home / "__init__.py")
+                found.add(next(file for file in places if file.is_file()))
     return found - {path, PACKAGE / "__init__.py"}
 
 
