@@ -107,7 +107,7 @@ def resolve(text: str) -> Strategy:
         return named(text)
     if text.isidentifier() and text not in part_names():
         raise StrategyError(
-            f"there is no strategy {text!r}; {nearest(text, LITERATURE)} "
-            f"(or write one out: margin, per_step(1), greedy)"
+            f"there is no strategy {text!r}; {nearest(text, [*LITERATURE, *part_names()])} "
+            f"(a strategy is a name of `unmask strategies`, or written out: margin, per_step(1), greedy)"
         )
     return parse(text)

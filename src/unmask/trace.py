@@ -8,7 +8,7 @@ asked. Where a revision may change what is shown, `events` tell the whole story 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -178,10 +178,11 @@ class Trace:
 _BY_ROW = ("row", "tokens", "given", "present", "hidden", "step", "score", "probability", "calls")
 
 
-def record(steps: Decoding, candidates: int = 0) -> Trace:
+def record(steps: Decoding, candidates: int = 0, *, watch: Callable[[Step], object] | None = None) -> Trace:
     """Drain a decode into a Trace. `candidates`: how many top values to keep of every asked position at every step.
 
-    Step numbers are the rows' own, so that the traces of a decode and of its continuation fit together.
+    Step numbers are the rows' own, so that the traces of a decode and of its continuation fit together. `watch` is
+    called with every Step, for those who draw progress.
     """
     start = steps.state
     batch, length = start.tokens.shape
@@ -201,6 +202,8 @@ def record(steps: Decoding, candidates: int = 0) -> Trace:
         table["step"][row, position] = torch.where(back, -1, number)
         table["score"][row, position] = score.masked_fill(back, torch.nan)
         table["probability"][row, position] = probability.masked_fill(back, torch.nan)
+        if watch is not None:
+            watch(step)
         if candidates:
             asked.append(_candidates(step, candidates))
     end = steps.state

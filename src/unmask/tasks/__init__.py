@@ -34,6 +34,11 @@ class Task(Protocol):
         """V: values that a position can have."""
         ...
 
+    @property
+    def columns(self) -> int:
+        """Positions in a line of its picture."""
+        ...
+
     def sample(self, n: int, seed: int) -> Rows:
         """n complete rows, with what is given marked: the same for the same seed."""
         ...
@@ -44,6 +49,10 @@ class Task(Protocol):
 
     def parse(self, text: str) -> Rows:
         """One row from text, with what is given marked; raises UnmaskError where it cannot be one."""
+        ...
+
+    def line(self, row: Int[Tensor, " L"]) -> str:
+        """One row on one line, as `parse` reads it; negative values are hidden."""
         ...
 
     def render(self, row: Int[Tensor, " L"]) -> str:

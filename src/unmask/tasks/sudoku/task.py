@@ -40,6 +40,10 @@ class Sudoku:
     def values(self) -> int:
         return self.side
 
+    @property
+    def columns(self) -> int:
+        return self.side
+
     def coordinates(self) -> Int[Tensor, "L 3"]:
         """Row, column and box of every cell."""
         box = math.isqrt(self.side)
@@ -99,10 +103,14 @@ class Sudoku:
         tokens = torch.tensor([cells])
         return self._rows(tokens.clamp(min=0), tokens >= 0)
 
+    def line(self, row: Int[Tensor, " L"]) -> str:
+        """The cells, left to right and top to bottom; negative values are dots."""
+        return "".join("." if value < 0 else str(value + 1) for value in row.tolist())
+
     def render(self, row: Int[Tensor, " L"]) -> str:
         """The grid with its boxes drawn; negative values are dots."""
         box = math.isqrt(self.side)
-        signs = ["." if value < 0 else str(value + 1) for value in row.tolist()]
+        signs = self.line(row)
         lines = []
         for r in range(self.side):
             if r and r % box == 0:
