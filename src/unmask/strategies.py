@@ -77,13 +77,26 @@ LITERATURE: dict[str, Named] = {
     "fast_dllm": Named("chosen_probability, threshold(0.9), greedy, blocks(32)", _FAST, "code"),
     "fast_dllm_factor": Named("chosen_probability, factor(1.0), greedy, blocks(32)", _FAST, "paper"),
     "eb_sampler": Named("entropy, entropy_bound(0.1), sample", "Ben-Hamu et al. 2025, 2505.24857", "paper"),
-    "klass": Named("klass(0.9, 0.01, 2), threshold(0.0), greedy", "Kim et al. 2025, KLASS, 2511.05664", "code"),
+    "klass": Named(
+        "klass(0.9, 0.01, 2), threshold(0.0), greedy",
+        "Kim et al. 2025, KLASS, 2511.05664",
+        "code",
+        "the code falls back on LLaDA's count, not on the surest position, and works in blocks",
+    ),
     "remdm_cap": Named('random, ancestral(64), sample, remdm("cap", 0.04)', _REMDM, "paper"),
     "remdm_rescale": Named('random, ancestral(64), sample, remdm("rescale", 0.015)', _REMDM, "paper"),
     "remdm_conf": Named('random, ancestral(64), sample, remdm("conf")', _REMDM, "code"),
-    "remdm_loop": Named('random, looped(64), sample(top_p=0.9), remdm("loop", 0.02)', _REMDM, "code"),
+    "remdm_loop": Named(
+        'random, looped(64), sample(top_p=0.9), remdm("loop", 0.02)',
+        _REMDM,
+        "paper",
+        "the code chooses the phase by the time before the step, which differs at the two ends of the plateau",
+    ),
     "p2_self": Named(
-        'log_chosen_probability, evenly(64, "down"), sample, p2(1.0)', "Peng et al. 2025, P2, 2502.03540", "code"
+        'log_chosen_probability, evenly(64, "down"), sample, p2(1.0)',
+        "Peng et al. 2025, P2, 2502.03540",
+        "code",
+        "scores are plain log probabilities, without the noise that drew the proposals",
     ),
     "autoregressive": Named("left_to_right, per_step(1), sample", "any fixed order: fixed(pi)", "paper"),
 }

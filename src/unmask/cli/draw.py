@@ -22,11 +22,17 @@ class Cell:
     given: bool = False
 
 
-def shade(share: float) -> Style:
-    """The colour of a position shown at this share of the way, with a readable sign on it."""
+def colour(share: float) -> tuple[int, int, int]:
+    """Red, green and blue of a position shown at this share of the way."""
     place = min(max(share, 0.0), 1.0) * (len(_SHADES) - 1)
     low = min(int(place), len(_SHADES) - 2)
     red, green, blue = (round(a + (b - a) * (place - low)) for a, b in zip(_SHADES[low], _SHADES[low + 1], strict=True))
+    return red, green, blue
+
+
+def shade(share: float) -> Style:
+    """That colour as a background, with a readable sign on it."""
+    red, green, blue = colour(share)
     dark = 0.3 * red + 0.6 * green + 0.1 * blue < 128
     return Style.parse(f"{'white' if dark else 'black'} on rgb({red},{green},{blue})")
 

@@ -24,8 +24,9 @@ class ancestral(Pace):
     """`steps` equal steps of time from 1 to `eps`; the last shows all that is left.
 
     Schedules: "linear" hides a share t at time t, "cosine" a share sin(t pi / 2). Roundings: "binomial" draws the
-    number (with the `random` oracle that is the reverse process itself), "nearest" takes its mean, "down" is Dream's:
-    the mean rounded down, so that most is left to the last step where steps are many.
+    number (with the `random` oracle that is the reverse process itself); "nearest" leaves the mean, rounded to the
+    nearest number, halves to the even one; "down" is Dream's, which shows the mean rounded down, so that most is left
+    to the last step where steps are many.
     """
 
     steps: int
@@ -52,8 +53,13 @@ class ancestral(Pace):
         if self.rounding == "binomial":
             return keep(belief, stay)
         if self.rounding == "down":
-            return belief.waiting - (belief.waiting * (1 - stay)).floor().long()
-        return (belief.waiting * stay).round().long()
+            return belief.waiting - snap(belief.waiting * (1 - stay)).floor().long()
+        return snap(belief.waiting * stay).round().long()
+
+
+def snap(number: Float[Tensor, " B"]) -> Float[Tensor, " B"]:
+    """To the nearest multiple of 2^-32: a number that is whole or half but for rounding becomes so."""
+    return (number * 2.0**32).round() * 2.0**-32
 
 
 def keep(belief: Belief, stay: Float[Tensor, " B"]) -> Int[Tensor, " B"]:

@@ -11,6 +11,7 @@ from torch import Tensor
 from unmask.belief import Belief
 from unmask.errors import StrategyError
 from unmask.paces import Pace, elapsed
+from unmask.paces.ancestral import snap
 from unmask.state import State
 
 
@@ -32,6 +33,6 @@ class cosine(Pace):
     def __call__(self, belief: Belief, score: Float[Tensor, " n"]) -> Int[Tensor, " B"]:
         state = belief.state
         _, after = self.shares(state)
-        wanted = (state.stage_hidden * (1 - after)).floor().long()
+        wanted = snap(state.stage_hidden * (1 - after)).floor().long()
         left = wanted.minimum(belief.waiting - 1).clamp(min=1)
         return left.masked_fill(state.stage_step + 1 >= self.steps, 0)
