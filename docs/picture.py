@@ -14,8 +14,8 @@ from unmask.cli.draw import colour
 from unmask.tasks.sudoku import Sudoku
 
 ORDERS = (
-    ("random, ancestral(4), sample", "random order, four steps"),
-    ("entropy, entropy_bound(0.3), sample", "surest first, while doubt is small"),
+    ("random, ancestral(4), sample", "four random steps"),
+    ("entropy, entropy_bound(0.3), sample", "while doubt is small"),
     ("entropy, per_step(1), sample", "surest first, one by one"),
 )
 GRIDS, SEED, SHOWN = 2000, 0, 8
@@ -45,8 +45,8 @@ def main() -> None:
         parts += _panel(trace, left, title, text)
         share, calls = f"{right:.1%}", f"{trace.calls.double().mean():.1f}"
         below = TOP + 4 * CELL + 26
-        parts.append(_text(left, below, f"{share} of {GRIDS:,} grids right", 17, "#111", weight=600))
-        parts.append(_text(left, below + 22, f"{calls} calls of the model a grid", 14, "#444"))
+        parts.append(_text(left, below, f"{share} right", 19, "#111", weight=600))
+        parts.append(_text(left, below + 22, f"{GRIDS:,} grids, {calls} model calls each", 13, "#444"))
     legend = TOP + 4 * CELL + 74
     parts.append(_text(LEFT, legend + 14, "shown first", 13, "#444"))
     for step in range(14):
