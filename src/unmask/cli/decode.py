@@ -21,7 +21,7 @@ def decode(
     /,
     *puzzles: str,
     strategy: Annotated[str, Parameter(alias="-s")] = "margin, per_step(1), greedy",
-    file: Path | None = None,
+    file: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
     sample: int | None = None,
     out: Annotated[Path | None, Parameter(alias="-o")] = None,
     candidates: int = 0,

@@ -1,0 +1,54 @@
+"""Examples run, and the README's five lines are the first of them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.stem)
+def test_the_example_runs(example):
+    done = subprocess.run([sys.executable, str(example)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+
+
+def blocks(file: str) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", (ROOT / file).read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def test_the_readme_s_five_lines_are_the_example():
+    five_lines = (ROOT / "examples" / "five_lines.py").read_text(encoding="utf-8")
+    assert five_lines.endswith(blocks("README.md")[0])
+
+
+def test_every_strategy_of_the_readme_reads_back():
+    from unmask.errors import StrategyError
+    from unmask.strategy import parse
+
+    texts = re.findall(r"`([a-z_]+(?:\([^`]*\))?, [^`]*)`", (ROOT / "README.md").read_text(encoding="utf-8"))
+    read = []
+    for text in texts:
+        try:
+            read.append(str(parse(text)))
+        except StrategyError:
+            continue
+    assert len(read) >= 11
+
+
+def test_the_oracle_of_the_contributing_guide_works(tmp_path, monkeypatch):
+    from toys import Toy, blank
+
+    from unmask.decode import decode
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(blocks("CONTRIBUTING.md")[0], encoding="utf-8")
+    run = decode(Toy(), blank(4, 12), "./mine.py:second_thoughts(0.3), per_step(1), greedy")
+    assert not run.finish().hidden.any()
