@@ -34,7 +34,7 @@ def shade(share: float) -> Style:
     """That colour as a background, with a readable sign on it."""
     red, green, blue = colour(share)
     dark = 0.3 * red + 0.6 * green + 0.1 * blue < 128
-    return Style.parse(f"{'white' if dark else 'black'} on rgb({red},{green},{blue})")
+    return Style.parse(f"{'bright_white' if dark else 'black'} on rgb({red},{green},{blue})")
 
 
 def grid(cells: Sequence[Cell], columns: int, last: int, *, steps: bool = False) -> Text:

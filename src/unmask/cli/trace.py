@@ -78,8 +78,8 @@ def picture(trace: Trace, number: int) -> RenderableType:
     columns = known.columns if known else 16
     last = max([0, *steps])
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), show_header=True, header_style="dim")
-    table.add_column("value")
-    table.add_column("step")
+    table.add_column("value", no_wrap=True, overflow="ignore")
+    table.add_column("step", no_wrap=True, overflow="ignore")
     table.add_row(grid(cells, columns, last), grid(cells, columns, last, steps=True))
     parts = [table, legend(last)]
     mine = trace.events[:, 0] == number
