@@ -71,7 +71,7 @@ class Belief:
 
     def release(self) -> None:
         """Let go of everything sized [n,V]; the loop does so when the next step is asked for."""
-        for name in ("_others", "log_probabilities", "probabilities", "top", "wide"):
+        for name in ("_others", "_below", "log_probabilities", "probabilities", "top", "wide"):
             self.__dict__.pop(name, None)
         self._logits = None
         self._denoise = _gone
@@ -119,10 +119,20 @@ class Belief:
         return self._others.amax(-1)
 
     @cached_property
+    def _below(self) -> tuple[Float[Tensor, " n"], Float[Tensor, "n V"], Float[Tensor, "n V"]]:
+        """The gap from the top logit to the second; the other logits below the second; and exp of these.
+
+        Measured from the second, no exponential underflows that matters; the gap itself is taken in double.
+        """
+        base = torch.where(self.second.isneginf(), self.top[0], self.second)
+        below = self._others - base[:, None]
+        return base.double() - self.top[0].double(), below, below.exp()
+
+    @cached_property
     def rest(self) -> Float[Tensor, " n"]:
         """The mass of all values but the top one, as a multiple of the top one's."""
-        gaps = self._others - self.top[0][:, None]
-        return gaps.exp_().sum(-1, dtype=torch.float64)
+        gap, _, weights = self._below
+        return gap.exp() * _sum(weights)
 
     @cached_property
     def log_normalizer(self) -> Float[Tensor, " n"]:
@@ -157,18 +167,20 @@ class Belief:
     @cached_property
     def log_second(self) -> Float[Tensor, " n"]:
         """log p of the second likeliest value."""
-        return self.log_top + (self.second - self.top[0]).double()
+        return self.log_top + (self.second.double() - self.top[0].double())
 
     @cached_property
     def entropies(self) -> Float[Tensor, " n"]:
-        """Entropy of each asked position, in nats."""
-        return torch.special.entr(self.probabilities).sum(-1)
+        """Entropy of each asked position, in nats; exact also where it is almost 0."""
+        gap, below, weights = self._below
+        surprise = _sum(torch.where(weights > 0, -below * weights, 0.0)) - gap * _sum(weights)
+        return self.rest.log1p() + gap.exp() * surprise / (1 + self.rest)
 
     @cached_property
     def log_chosen(self) -> Float[Tensor, " n"]:
         """log p of the proposed values."""
         chosen = self.wide.gather(-1, self.values[:, None]).squeeze(-1)
-        exact = self.log_top + (chosen - self.top[0]).double()
+        exact = self.log_top + (chosen.double() - self.top[0].double())
         return torch.where(self.values == self.top[1], self.log_top, exact)
 
     def noise(self, stream: str, *, by_row: bool = False) -> Float[Tensor, " m"]:
@@ -191,6 +203,13 @@ class Belief:
         order = ranked.sort(dim=1, descending=True, stable=True)
         walked = self.spread(quantity, torch.nan).gather(1, order.indices)
         return walked.masked_fill(order.values == -torch.inf, torch.nan)
+
+
+def _sum(terms: Float[Tensor, "n V"]) -> Float[Tensor, " n"]:
+    """Sums in double, the same bits for a row alone: torch splits a sum to one single number over threads."""
+    if len(terms) == 1:
+        return terms.expand(2, -1).contiguous().sum(-1, dtype=torch.float64)[:1]
+    return terms.sum(-1, dtype=torch.float64)
 
 
 def first(score: Float[Tensor, "B L"], count: Int[Tensor, " B"]) -> Bool[Tensor, "B L"]:

@@ -82,8 +82,8 @@ class State:
         row: Int[Tensor, " B"] | None = None,
     ) -> State:
         """A State before the first step. Tokens under hidden positions are set to 0, so that nothing can leak."""
-        given = ~hidden if given is None else given
         present = torch.ones_like(hidden) if present is None else present
+        given = present & ~hidden if given is None else given
         for name, mask in (("given", given), ("absent", ~present)):
             clash = (hidden & mask).nonzero()
             if len(clash):

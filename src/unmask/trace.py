@@ -7,8 +7,10 @@ asked. Where a revision may change what is shown, `events` tell the whole story 
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -70,7 +72,6 @@ class Trace:
 
     def select(self, index: Int[Tensor, " K"]) -> Trace:
         """The trace of some rows, as it would be had they been decoded alone (`denoiser_calls` stays the batch's)."""
-        place = torch.full((len(self),), -1).scatter(0, index, torch.arange(len(index)))
         changed: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
         for name in _BY_ROW:
             changed[name] = changed[name][index]
@@ -78,9 +79,9 @@ class Trace:
             ("events", ("event_score", "event_probability")),
             ("asked", ("asked_score", "top_values", "top_probabilities")),
         ):
-            rows = place[changed[log][:, 0]] if len(changed[log]) else torch.empty(0, dtype=torch.int64)
-            kept = (rows >= 0).nonzero().squeeze(1)
-            changed[log] = torch.cat([rows[kept, None], changed[log][kept, 1:]], dim=1)
+            whole = changed[log]
+            row, kept = (whole[None, :, 0] == index[:, None]).nonzero(as_tuple=True)
+            changed[log] = torch.cat([row[:, None], whole[kept, 1:]], dim=1)
             for name in beside:
                 changed[name] = changed[name][kept]
         return Trace(**changed)
@@ -88,60 +89,59 @@ class Trace:
     def save(self, path: Path | str) -> None:
         """Write the trace to one file, whole or not at all."""
         path = Path(path)
-        header = {
-            "format": FORMAT,
-            "strategy": self.strategy,
-            "seed": self.seed,
-            "denoiser_calls": self.denoiser_calls,
-            "about": self.about,
-        }
-        tensors = {f.name: getattr(self, f.name) for f in fields(self) if isinstance(getattr(self, f.name), Tensor)}
-        packed = save({n: t.contiguous() for n, t in tensors.items()}, metadata={"unmask": json.dumps(header)})
-        if path.is_dir():
-            raise UnmaskError(f"{path} is a directory; expected the name of a file to write the trace to")
-        partial = path.with_name(path.name + ".partial")
+        tensors = {name: getattr(self, name).contiguous() for name in _TENSORS}
+        header = json.dumps(self._header())
+        packed = save(tensors, metadata={"unmask": header, "sha256": _digest(header, tensors)})
+        partial = Path(f"{path}.partial")
         try:
+            if path.is_dir():
+                raise UnmaskError(f"{path} is a directory; expected the name of a file to write the trace to")
             partial.write_bytes(packed)
             partial.replace(path)
         except OSError as error:
-            partial.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                partial.unlink()
             raise UnmaskError(f"cannot write {path}: {error.strerror}") from error
 
     @staticmethod
     def load(path: Path | str) -> Trace:
-        """Read a trace back; raises UnmaskError where the file is not one, or is damaged."""
+        """Read a trace back; raises UnmaskError where the file is not one, or one bit of it has changed."""
         path = Path(path)
-        if path.is_dir():
-            raise UnmaskError(f"{path} is a directory; expected a trace file")
-        if not path.exists():
-            raise UnmaskError(f"{path} does not exist; expected a trace file, as `unmask decode --out` writes it")
         try:
+            if path.is_dir():
+                raise UnmaskError(f"{path} is a directory; expected a trace file")
+            if not path.exists():
+                raise UnmaskError(f"{path} does not exist; expected a trace file, as `unmask decode --out` writes it")
             if not path.stat().st_size:
                 raise UnmaskError(f"{path} is empty; expected a trace file")
             with safe_open(path, framework="pt") as file:
                 metadata = file.metadata() or {}
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
-            header = json.loads(metadata["unmask"])
-            if header["format"] != FORMAT:
-                raise UnmaskError(f"{path} has the format {header['format']!r}; this version reads {FORMAT!r}")
-            return Trace(header["strategy"], header["seed"], header["denoiser_calls"], **tensors, about=header["about"])
         except OSError as error:
             raise UnmaskError(f"cannot read {path}: {error.strerror}") from error
-        except (SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:
-            raise UnmaskError(f"{path} is not a trace, or is truncated or damaged; write it again") from error
+        except SafetensorError as error:
+            raise UnmaskError(f"{path} is not a trace, or is truncated: {' '.join(str(error).split())}") from error
+        header = metadata.get("unmask", "")
+        try:
+            known = json.loads(header)
+        except ValueError:
+            known = None
+        if not isinstance(known, dict) or "format" not in known:
+            raise UnmaskError(f"{path} is a safetensors file, but not a trace")
+        if known.pop("format") != FORMAT:
+            found = json.loads(header)["format"]
+            raise UnmaskError(f"{path} has the format {found!r}; this version reads {FORMAT!r}")
+        if metadata.get("sha256") != _digest(header, tensors):
+            raise UnmaskError(f"{path} is damaged: its checksum does not match what it holds; write it again")
+        return Trace(**known, **tensors)
+
+    def _header(self) -> dict[str, Any]:
+        plain = ("strategy", "seed", "denoiser_calls", "about")
+        return {"format": FORMAT} | {name: getattr(self, name) for name in plain}
 
     def json_lines(self) -> Iterator[str]:
         """One JSON object a line: a header, then one for each row with its tables, events and candidates."""
-        yield json.dumps(
-            {
-                "format": FORMAT,
-                "strategy": self.strategy,
-                "seed": self.seed,
-                "denoiser_calls": self.denoiser_calls,
-                "rows": len(self),
-                "about": self.about,
-            }
-        )
+        yield json.dumps(self._header() | {"rows": len(self)})
         for number in range(len(self)):
             one = self.select(torch.tensor([number]))
             record: dict[str, Any] = {"row": int(one.row[0])}
@@ -175,6 +175,7 @@ class Trace:
             yield json.dumps(record)
 
 
+_TENSORS = tuple(f.name for f in fields(Trace) if f.name not in ("strategy", "seed", "denoiser_calls", "about"))
 _BY_ROW = ("row", "tokens", "given", "present", "hidden", "step", "score", "probability", "calls")
 
 
@@ -264,6 +265,16 @@ def _joined(parts: Sequence[tuple[Tensor, ...]], empty: tuple[tuple[int, ...], .
     columns = [torch.cat(column).cpu() for column in zip(*parts, strict=True)]
     order = columns[0][:, 0].sort(stable=True).indices
     return [column[order] for column in columns]
+
+
+def _digest(header: str, tensors: Mapping[str, Tensor]) -> str:
+    """A checksum of everything that a trace holds."""
+    total = hashlib.sha256(header.encode())
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        total.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        total.update(tensor.contiguous().view(-1).view(torch.uint8).numpy().tobytes())
+    return total.hexdigest()
 
 
 def _same(one: Any, other: Any) -> bool:

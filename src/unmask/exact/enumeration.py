@@ -43,6 +43,8 @@ class Enumeration:
         self.weights = weights[weights > 0] / weights.sum()
         self.values = int(support.max()) + 1 if values is None else values
         self.impossible = impossible
+        if int(self.support.min()) < 0 or int(self.support.max()) >= self.values:
+            raise UnmaskError(f"Enumeration: the support has values outside 0 to {self.values - 1}")
         self._uniform = bool((self.weights == self.weights[0]).all())
         self._table = one_hot(self.support, self.values).flatten(1).double()
         self._on: dict[torch.device, tuple[Tensor, Tensor]] = {}
@@ -55,7 +57,8 @@ class Enumeration:
         evidence = state.present & ~state.hidden
         known = one_hot(state.tokens.clamp(0, self.values - 1), self.values) * evidence[..., None]
         agreeing = known.flatten(1).double() @ table.T
-        agreeing = agreeing.masked_fill((evidence & (state.tokens >= self.values)).any(1, keepdim=True), -1.0)
+        unknown = (state.tokens < 0) | (state.tokens >= self.values)
+        agreeing = agreeing.masked_fill((evidence & unknown).any(1, keepdim=True), -1.0)
         needed = evidence.sum(1).double()
         if self.impossible == "closest":
             needed = agreeing.max(1).values

@@ -1,7 +1,8 @@
 """A hidden Markov model, by forward-backward (Rabiner 1989): exact beliefs at any length.
 
-Forward messages carry what is shown to the left, backward messages what is shown to the right. Absent positions are
-passed over: they emit nothing, and the chain does not move there, so that padding on either side changes nothing.
+Forward messages carry what is shown to the left, backward messages what is shown to the right; they are logarithms,
+so that no length makes them underflow. Absent positions are passed over: they emit nothing, and the chain does not
+move there, so that padding on either side changes nothing.
 """
 
 from __future__ import annotations
@@ -41,51 +42,49 @@ class HiddenMarkov:
 
     def __call__(self, state: State, asked: Bool[Tensor, "B L"]) -> Float[Tensor, "n V"]:
         shown = state.present & ~state.hidden
-        emission = self.emission.to(state.tokens.device)
-        likelihood = torch.where(shown[..., None], emission.T[state.tokens], 1.0)
-        arriving, _ = self._forward(state, likelihood)
-        returning = self._backward(state, likelihood)
-        ahead = arriving * returning  # p(chain at l | all that is shown elsewhere), up to a factor
-        marginal = (ahead[..., None] * emission).sum(2)
-        one_value = torch.zeros_like(marginal).scatter_(2, state.tokens[..., None], 1.0)
-        marginal = torch.where(shown[..., None], marginal * one_value, marginal)
-        mass = marginal.sum(2)
-        impossible = (asked & (mass == 0)).any(1)
+        seen = self._seen(state.tokens).masked_fill(~shown[..., None], 0.0)
+        arriving, _ = self._forward(state, seen)
+        around = arriving + self._backward(state, seen)  # log p(chain at l, all that is shown elsewhere) + constant
+        marginal = (around[..., None] + self.emission.to(seen.device).log()).logsumexp(2)
+        written = state.tokens[..., None] == torch.arange(marginal.shape[2], device=seen.device)
+        marginal = marginal.masked_fill(shown[..., None] & ~written, -torch.inf)
+        mass = marginal.logsumexp(2)
+        impossible = (asked & mass.isneginf()).any(1)
         if bool(impossible.any()):
             row = int(state.row[impossible.nonzero()[0]])
             raise ImpossibleEvidence(f"what is shown in row {row} has probability 0 under the hidden Markov model")
-        return (marginal[asked] / mass[asked][:, None]).log()
+        return marginal[asked] - mass[asked][:, None]
 
     def log_probability(self, tokens: Int[Tensor, "B L"]) -> Float[Tensor, " B"]:
         """log p of complete rows."""
         state = State.start(tokens, torch.zeros_like(tokens, dtype=torch.bool))
-        _, log_scale = self._forward(state, self.emission.to(tokens.device).T[tokens])
-        return log_scale.sum(1)
+        return self._forward(state, self._seen(tokens))[1]
 
-    def _forward(self, state: State, likelihood: Tensor) -> tuple[Float[Tensor, "B L K"], Float[Tensor, "B L"]]:
-        """p(chain at l | shown before l), and log p(shown at l | shown before l)."""
-        transition = self.transition.to(likelihood.device)
-        message = self.initial.to(likelihood.device).expand(len(state), -1)
-        arriving, log_scale = [], []
+    def _seen(self, tokens: Int[Tensor, "B L"]) -> Float[Tensor, "B L K"]:
+        """log p(value | chain), of the values in place; -inf for values that the model does not have."""
+        known = tokens.clamp(0, self.emission.shape[1] - 1)
+        return self.emission.to(tokens.device).T[known].log().masked_fill((known != tokens)[..., None], -torch.inf)
+
+    def _forward(
+        self, state: State, seen: Float[Tensor, "B L K"]
+    ) -> tuple[Float[Tensor, "B L K"], Float[Tensor, " B"]]:
+        """log p(chain at l, all that is shown before l), and log p(all that is shown)."""
+        transition = self.transition.to(seen.device).log()
+        message = self.initial.to(seen.device).log().expand(len(state), -1)
+        arriving = []
         for position in range(state.tokens.shape[1]):
             arriving.append(message)
-            here = state.present[:, position, None]
-            updated = message * likelihood[:, position]
-            scale = updated.sum(1, keepdim=True)
-            moved = (updated[..., None] * transition).sum(1) / scale.clamp(min=1e-300)
-            message = torch.where(here, moved, message)
-            log_scale.append(torch.where(here, scale, 1.0).log()[:, 0])
-        return torch.stack(arriving, 1), torch.stack(log_scale, 1)
+            moved = ((message + seen[:, position])[..., None] + transition).logsumexp(1)
+            message = torch.where(state.present[:, position, None], moved, message)
+        return torch.stack(arriving, 1), message.logsumexp(1)
 
-    def _backward(self, state: State, likelihood: Tensor) -> Float[Tensor, "B L K"]:
-        """p(shown after l | chain at l), up to a factor for each row and position."""
-        transition = self.transition.to(likelihood.device)
-        message = torch.ones_like(likelihood[:, 0])
+    def _backward(self, state: State, seen: Float[Tensor, "B L K"]) -> Float[Tensor, "B L K"]:
+        """log p(all that is shown after l | chain at l)."""
+        transition = self.transition.to(seen.device).log()
+        message = torch.zeros_like(seen[:, 0])
         returning = []
         for position in reversed(range(state.tokens.shape[1])):
             returning.append(message)
-            here = state.present[:, position, None]
-            moved = ((message * likelihood[:, position])[:, None, :] * transition).sum(2)
-            moved = moved / moved.amax(1, keepdim=True).clamp(min=1e-300)
-            message = torch.where(here, moved, message)
+            moved = ((message + seen[:, position])[:, None, :] + transition).logsumexp(2)
+            message = torch.where(state.present[:, position, None], moved, message)
         return torch.stack(returning[::-1], 1)

@@ -26,4 +26,5 @@ class guided:
         blind = replace(state, tokens=tokens, hidden=state.hidden | state.given, given=state.given & False)
         unknown = self.inner(blind, asked)
         moved = unknown + (self.scale + 1) * (known - unknown)
-        return moved.masked_fill(known.isneginf(), -float("inf"))  # -inf - -inf: what is impossible stays so
+        moved = moved.where(~unknown.isneginf(), known)  # only the prompt makes it possible: believe the prompt
+        return moved.masked_fill(known.isneginf(), -float("inf"))  # what is impossible stays so

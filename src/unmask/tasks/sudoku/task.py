@@ -62,15 +62,16 @@ class Sudoku:
             grid = draw.choice(grids.all_grids(self.side))
             tokens.append(grid)
             given.append(grids.minimal_clues(grid, self.side, draw))
+        shape = (n, self.length)
         return self._rows(
-            torch.tensor(tokens).view(n, self.length), torch.tensor(given, dtype=torch.bool).view(n, self.length)
+            torch.tensor(tokens, dtype=torch.int64).view(shape), torch.tensor(given, dtype=torch.bool).view(shape)
         )
 
     def measure(self, rows: Rows) -> dict[str, Tensor]:
         """`solved`: every unit has every digit. `conflicts`: how many digits are missing from units, all units told."""
         units = torch.tensor(grids.units(self.side), device=rows.tokens.device)
         inside = rows.tokens[:, units]  # [B, units, side]
-        present = torch.nn.functional.one_hot(inside.clamp(0, self.side - 1), self.side).amax(2)
+        present = (inside[..., None] == torch.arange(self.side, device=inside.device)).any(2)
         missing = (self.side - present.sum(2)).sum(1)
         return {"solved": missing == 0, "conflicts": missing}
 
