@@ -18,6 +18,12 @@ from unmask import noise
 from unmask.errors import DenoiserError, UnmaskError
 from unmask.state import State
 
+_CACHED = 1 << 18
+"""Logits taken up at once: a megabyte in single precision."""
+
+_TINY = 1e-30
+"""Below this, single precision has lost some of a sum of exponentials."""
+
 Denoiser = Callable[[State, Tensor], Tensor]
 """(state, asked [B,L] bool) -> logits [n,V], row-major. Must not read `state.tokens` under `state.hidden`."""
 
@@ -71,7 +77,7 @@ class Belief:
 
     def release(self) -> None:
         """Let go of everything sized [n,V]; the loop does so when the next step is asked for."""
-        for name in ("_others", "_below", "log_probabilities", "probabilities", "top", "wide"):
+        for name in ("log_probabilities", "probabilities", "wide", "top", "entropies"):
             self.__dict__.pop(name, None)
         self._logits = None
         self._denoise = _gone
@@ -110,35 +116,43 @@ class Belief:
         return largest, value
 
     @cached_property
-    def _others(self) -> Float[Tensor, "n V"]:
-        return self.wide.scatter(-1, self.top[1][:, None], -torch.inf)
-
-    @cached_property
     def second(self) -> Float[Tensor, " n"]:
         """The second largest logit (-inf where there is no second value)."""
-        return self._others.amax(-1)
-
-    @cached_property
-    def _below(self) -> tuple[Float[Tensor, " n"], Float[Tensor, "n V"], Float[Tensor, "n V"]]:
-        """The gap from the top logit to the second; the other logits below the second; and exp of these.
-
-        Measured from the second, no exponential underflows that matters; the gap itself is taken in double.
-        """
-        base = torch.where(self.second.isneginf(), self.top[0], self.second)
-        below = self._others - base[:, None]
-        return base.double() - self.top[0].double(), below, below.exp()
+        return self._by_rows(lambda rows: [_without_top(self.wide[rows], self.top[1][rows]).amax(-1)])[0]
 
     @cached_property
     def rest(self) -> Float[Tensor, " n"]:
         """The mass of all values but the top one, as a multiple of the top one's."""
-        gap, _, weights = self._below
-        return gap.exp() * _sum(weights)
+        (rest,) = self._by_rows(self._rest)
+        return rest
+
+    def _rest(self, rows: slice) -> list[Float[Tensor, " m"]]:
+        logits, (top, value) = self.wide[rows], (self.top[0][rows], self.top[1][rows])
+        rest = _sum((logits - top[:, None]).exp_().scatter_(-1, value[:, None], 0.0))
+        tiny = rest < _TINY
+        if bool(tiny.any()):  # measured from the second value, nothing underflows, however far ahead the top is
+            few = tiny.nonzero().squeeze(1)
+            second, mass, _ = _tail(logits[few], value[few])
+            rest[few] = (second - top[few].double()).exp() * mass
+        return [rest]
+
+    def _by_rows(self, work: Callable[[slice], list[Tensor]]) -> list[Tensor]:
+        """The work done a few rows at a time, so that what it takes up stays in the processor's cache."""
+        count, values = self.wide.shape
+        size = max(1, _CACHED // max(1, values))
+        parts = [work(slice(begin, begin + size)) for begin in range(0, max(1, count), size)]
+        return parts[0] if len(parts) == 1 else [torch.cat(column) for column in zip(*parts, strict=True)]
+
+    @cached_property
+    def _log_total(self) -> Float[Tensor, " n"]:
+        """log of the mass of all values, as a multiple of the top one's."""
+        return self.rest.log1p()
 
     @cached_property
     def log_normalizer(self) -> Float[Tensor, " n"]:
         """log sum exp of the logits; checked, so that no NaN and no impossible position passes beyond it."""
-        normalizer = self.top[0].double() + self.rest.log1p()
-        if not bool(normalizer.isfinite().all()):
+        normalizer = self.top[0].double() + self._log_total
+        if not bool((normalizer * 0).sum() == 0):  # NaN where anything is NaN or infinite
             at = int((~normalizer.isfinite()).nonzero()[0])
             found = self.logits[at]
             what = "NaN" if found.isnan().any() else "+inf" if (found == torch.inf).any() else "-inf for every value"
@@ -162,7 +176,7 @@ class Belief:
     @cached_property
     def log_top(self) -> Float[Tensor, " n"]:
         """log p of the likeliest value: exact also where p itself would round to 1."""
-        return -self.rest.log1p()
+        return -self._log_total
 
     @cached_property
     def log_second(self) -> Float[Tensor, " n"]:
@@ -172,13 +186,16 @@ class Belief:
     @cached_property
     def entropies(self) -> Float[Tensor, " n"]:
         """Entropy of each asked position, in nats; exact also where it is almost 0."""
-        gap, below, weights = self._below
-        surprise = _sum(torch.where(weights > 0, -below * weights, 0.0)) - gap * _sum(weights)
-        return self.rest.log1p() + gap.exp() * surprise / (1 + self.rest)
+        second, mass, surprise = self._by_rows(lambda rows: [*_tail(self.wide[rows], self.top[1][rows])])
+        gap = torch.where(self.rest > 0, second - self.top[0].double(), 0.0)  # no second value, no surprise
+        others = torch.where(self.rest > 0, gap.exp() * (surprise - gap * mass), 0.0)
+        return self._log_total + others / (1 + self.rest)
 
     @cached_property
     def log_chosen(self) -> Float[Tensor, " n"]:
         """log p of the proposed values."""
+        if self.values is self.top[1]:
+            return self.log_top
         chosen = self.wide.gather(-1, self.values[:, None]).squeeze(-1)
         exact = self.log_top + (chosen.double() - self.top[0].double())
         return torch.where(self.values == self.top[1], self.log_top, exact)
@@ -205,11 +222,29 @@ class Belief:
         return walked.masked_fill(order.values == -torch.inf, torch.nan)
 
 
+def _without_top(logits: Float[Tensor, "m V"], value: Int[Tensor, " m"]) -> Float[Tensor, "m V"]:
+    return logits.scatter(-1, value[:, None], -torch.inf)
+
+
+def _tail(
+    logits: Float[Tensor, "m V"], value: Int[Tensor, " m"]
+) -> tuple[Float[Tensor, " m"], Float[Tensor, " m"], Float[Tensor, " m"]]:
+    """Of all values but the top: the largest logit, their mass as a multiple of its, and their surprise so weighted."""
+    below = _without_top(logits, value)
+    second = below.amax(-1)
+    below.sub_(second.clamp(min=torch.finfo(second.dtype).min)[:, None])  # -inf: the top is the only value
+    weights = below.exp()
+    return second.double(), _sum(weights), _sum(torch.where(weights > 0, -below * weights, 0.0))
+
+
 def _sum(terms: Float[Tensor, "n V"]) -> Float[Tensor, " n"]:
-    """Sums in double, the same bits for a row alone: torch splits a sum to one single number over threads."""
+    """Row sums, the same bits for a row alone: torch splits a sum to one single number over threads.
+
+    In the terms' own precision, since torch adds in pairs and in blocks, whose error stays at the last bit or two.
+    """
     if len(terms) == 1:
-        return terms.expand(2, -1).contiguous().sum(-1, dtype=torch.float64)[:1]
-    return terms.sum(-1, dtype=torch.float64)
+        return terms.expand(2, -1).contiguous().sum(-1)[:1].double()
+    return terms.sum(-1).double()
 
 
 def first(score: Float[Tensor, "B L"], count: Int[Tensor, " B"]) -> Bool[Tensor, "B L"]:

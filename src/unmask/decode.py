@@ -127,40 +127,41 @@ class Decoding(Iterator[Step]):
 
         belief = Belief(state, looked, self._denoise, pace.shares(state))
         belief.values = strategy.choice(belief)
-        candidates, back = is_open, None
+        candidates, back = is_open, torch.zeros_like(is_open)
         if revision is not None:
-            back = revision.back(belief) & state.revisable
-            if revision.again:
-                candidates = is_open | (back & looked)
-            else:
-                back = back & ~last
+            back = revision.back(belief) & state.revisable & (looked if revision.again else ~last)
+            candidates = is_open | back if revision.again else is_open
         scored = strategy.oracle.score(belief)
         score, memory = scored if isinstance(scored, tuple) else (scored, state.memory)
         belief.log_normalizer  # noqa: B018 - refuses NaN, whatever the oracle reads
         if bool(score.isnan().any()):
             raise StrategyError(f"the oracle {strategy.oracle} returned NaN; scores are numbers, or -inf for 'not now'")
-        ranked = score if revision is None else revision.rescore(belief, score)
-        ranked = belief.spread(ranked).masked_fill(~candidates, -torch.inf)
-
         left = pace(belief, score)
-        left = left if revision is None else revision.leave(belief, left)
-        count = candidates.sum(1) - left
-        shown = torch.where(last, candidates, first(ranked, count) & (ranked > -torch.inf))
-        if state.steps is None and not bool(shown.any(1).all()):
+        if revision is None:
+            ranked, count = belief.spread(score), belief.waiting - left
+        else:
+            ranked = belief.spread(revision.rescore(belief, score)).masked_fill(~candidates, -torch.inf)
+            count = candidates.sum(1) - revision.leave(belief, left)
+        shown = first(ranked, count) & (ranked > -torch.inf)
+        if state.steps is not None:
+            shown = torch.where(last, candidates, shown)
+        elif not bool(shown.any(1).all()):
             stuck = int(state.row[(~shown.any(1)).nonzero()[0]])
             raise StrategyError(
                 f"row {stuck} cannot go on: the oracle {strategy.oracle} offered nothing, or the pace {pace} "
                 f"showed nothing; a pace without a number of steps must show at least one position a step"
             )
-
         written = shown if revision is None or revision.rewrite else shown & is_open
-        gone = torch.zeros_like(shown) if back is None else back & ~shown
-        probability = belief.spread(belief.log_chosen.exp(), torch.nan).masked_fill(gone, torch.nan)
+        gone = back & ~shown
+        chosen = written.view(-1)[belief.flat].nonzero().squeeze(1)
+        tokens, probability = state.tokens.masked_fill(gone, 0), state.shown_probability.masked_fill(gone, torch.nan)
+        tokens.view(-1)[belief.flat[chosen]] = belief.values[chosen]
+        probability.view(-1)[belief.flat[chosen]] = belief.log_chosen[chosen].exp()
         after = replace(
             state,
-            tokens=torch.where(written, belief.spread(belief.values, 0), state.tokens.masked_fill(gone, 0)),
+            tokens=tokens,
             hidden=(state.hidden & ~shown) | gone,
-            shown_probability=torch.where(written | gone, probability, state.shown_probability),
+            shown_probability=probability,
             step=state.step + 1,
             stage_step=state.stage_step + 1,
             memory=memory,

@@ -16,4 +16,4 @@ class log_margin(Oracle):
     """log p(v1) - log p(v2)."""
 
     def score(self, belief: Belief) -> Float[Tensor, " n"]:
-        return (belief.top[0] - belief.second).double()
+        return belief.top[0].double() - belief.second.double()
