@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -52,3 +53,15 @@ def test_the_oracle_of_the_contributing_guide_works(tmp_path, monkeypatch):
     (tmp_path / "mine.py").write_text(blocks("CONTRIBUTING.md")[0], encoding="utf-8")
     run = decode(Toy(), blank(4, 12), "./mine.py:second_thoughts(0.3), per_step(1), greedy")
     assert not run.finish().hidden.any()
+
+
+def test_the_readme_s_speeds_are_the_recorded_ones():
+    """Every number of the table stands in results/, where the benchmark wrote it."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = readme[readme.index("| stored logits") : readme.index("`results/decode_speed.jsonl`")]
+    lines = (ROOT / "results" / "decode_speed.jsonl").read_text(encoding="utf-8").splitlines()
+    recorded = {str(value) for line in lines for value in json.loads(line).values()}
+    told = re.findall(r"(?:: |\| |costs )(\d+\.\d+)", table)
+    assert len(told) >= 14
+    assert set(told) <= recorded
+    assert all(name in table for name in (json.loads(lines[0])["commit"], json.loads(lines[0])["date"]))
