@@ -436,6 +436,86 @@ def p2_self(row: Row, eta: float = 1.0, steps: int = 64, temperature: float = 1.
         row.become(np.where(kept & row.hidden, values, row.tokens), row.free & ~kept)
 
 
+def rcr(row: Row, steps: int = 64, temperature: float = 0.0) -> None:
+    """MDPO's running confidence remasking (2508.13148): all that is not given is predicted anew; the floor of an even
+    share of it with the lowest *running maximum* of the confidence is masked."""
+    size, highest_yet = int(row.free.sum()), np.full(len(row.tokens), -np.inf)
+    for i in range(1, steps + 1):
+        p = row.probabilities()
+        values = row.draw(p, temperature, row.free)
+        highest_yet = np.maximum(highest_yet, of(p, values))
+        kept = highest(highest_yet, size - size * (steps - i) // steps, row.free)
+        row.become(np.where(kept, values, row.tokens), row.free & ~kept)
+
+
+# By where positions lie
+
+
+def pc_sampler(
+    row: Row,
+    decay: float = 0.25,
+    ceiling: float = 10.0,
+    frequencies: tuple[float, ...] = (),
+    steps: int = 32,
+    temperature: float = 0.0,
+    size: int | None = 32,
+) -> None:
+    """PC-Sampler (2508.13021), NEUIR/PC-Sampler, src/generate.py, generate_with_pc_sampler: LLaDA's counts, scores
+    min(alpha, -p log f) exp(-lambda j), where j counts from the start of the block."""
+    for block in row.blocks(size):
+        for i in range(steps):
+            inside = row.hidden & block
+            if not inside.any():
+                break
+            p = row.probabilities()
+            values = row.draw(p, temperature, inside)
+            f = np.array(frequencies)[values] + 1e-9 if frequencies else np.full(len(values), 1 / p.shape[1])
+            score = np.minimum(ceiling, -of(p, values) * np.log(f)) * np.exp(-decay * (block.cumsum() - 1))
+            row.show(highest(score, math.ceil(inside.sum() / (steps - i)), inside), values)
+
+
+def hidden_runs(hidden: Mask) -> Iterator[list[int]]:
+    """The unbroken runs of hidden positions."""
+    run: list[int] = []
+    for position, inside in enumerate([*hidden.tolist(), False]):
+        if inside:
+            run.append(position)
+        elif run:
+            yield run
+            run = []
+
+
+def hierarchy(row: Row, high: float = 0.9, low: float = 0.5, temperature: float = 0.0, size: int | None = 32) -> None:
+    """Hierarchy decoding (2510.08666): in each run its best, if above `low`; all above `high`; at least one."""
+    for block in row.blocks(size):
+        while (row.hidden & block).any():
+            inside = row.hidden & block
+            p = row.probabilities()
+            sure = p.max(1)
+            taken = inside & (sure > high)
+            for run in hidden_runs(inside):
+                best = max(run, key=lambda position: (sure[position], -position))
+                taken[best] |= sure[best] > low
+            row.show(taken if taken.any() else highest(sure, 1, inside), row.draw(p, temperature, inside))
+
+
+def bisection(row: Row, temperature: float = 1.0) -> None:
+    """Bisection (2606.22976): the middle of every run, and so on with what is left on either side."""
+    while row.hidden.any():
+        middles = np.zeros_like(row.hidden)
+        for run in hidden_runs(row.hidden):
+            middles[run[(len(run) - 1) // 2]] = True
+        row.show(middles, row.draw(row.probabilities(), temperature, row.hidden))
+
+
+def log_margin(row: Row, count: int = 1, temperature: float = 0.0) -> None:
+    """The log-odds of the two likeliest values, largest first."""
+    while row.hidden.any():
+        logits = np.sort(row.logits(row.tokens, row.hidden), axis=1)
+        shown = highest(logits[:, -1] - logits[:, -2], count, row.hidden)
+        row.show(shown, row.draw(row.probabilities(), temperature, row.hidden))
+
+
 # Without a choice of order
 
 

@@ -2,7 +2,7 @@
 
 Numbers are the sources' defaults where they state them; every line is a text to copy and change. A source that counts
 its steps over a whole answer has them divided among the blocks here, since a pace counts per stage. `checked` says
-against what the rule was checked: the authors' "code", or the "paper".
+against what the rule was checked: the authors' "code", the "paper", or just a "summary" of it.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ LITERATURE: dict[str, Named] = {
     "first_hitting": Named("random, per_step(1), sample", "Zheng et al. 2024, 2409.02908", "paper", "vanilla, exact"),
     "top_probability": Named("top_probability, per_step(1), greedy", _MDM, "paper"),
     "top_probability_margin": Named("margin, per_step(1), greedy", _MDM, "paper"),
+    "log_margin": Named("log_margin, per_step(1), greedy", "this project", "paper", "margin of the log probabilities"),
     "margin_for_text": Named(
         'noisy(margin, "gaussian", 0.1), ancestral(50, rounding="nearest"), sample',
         _MDM,
@@ -98,6 +99,25 @@ LITERATURE: dict[str, Named] = {
         "code",
         "scores are plain log probabilities, without the noise that drew the proposals",
     ),
+    "rcr": Named(
+        'running(chosen_probability), evenly(64, "down"), greedy, lowest("again", "rewrite")',
+        "He et al. 2025, MDPO, 2508.13148",
+        "summary",
+        "re-masks by the highest confidence that a position ever had",
+    ),
+    "pc_sampler": Named(
+        "calibrated(0.25, 10.0), evenly(32), greedy, blocks(32)",
+        "Huang et al. 2025, PC-Sampler, 2508.13021",
+        "code",
+        "give it the background frequencies of your values",
+    ),
+    "hierarchy": Named(
+        "hierarchical(0.9, 0.5), threshold(0.0), greedy, blocks(32)",
+        "Ma et al. 2025, dInfer, 2510.08666",
+        "summary",
+        "the summary states neither threshold",
+    ),
+    "bisection": Named("midpoints, threshold(0.0), sample", "2606.22976", "summary", "exact for Markov data, it says"),
     "autoregressive": Named("left_to_right, per_step(1), sample", "any fixed order: fixed(pi)", "paper"),
 }
 

@@ -39,7 +39,8 @@ def ignores_the_proposal(oracle: Oracle) -> bool:
 
 def test_just_the_chosen_probabilities_read_the_proposal():
     """The next law is about the others: no oracle may slip out of it unseen."""
-    assert {str(o) for o in ORACLES if not ignores_the_proposal(o)} == {
+    assert {type(o).__name__ for o in ORACLES if not ignores_the_proposal(o)} == {
+        "calibrated",
         "chosen_probability",
         "log_chosen_probability",
     }
