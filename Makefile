@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PARTS ?= auto
 
-.PHONY: demo test test-all lint benchmark picture clean
+.PHONY: demo test test-all benchmark picture clean
 
 demo: .venv/run
 	$(BIN)/unmask demo

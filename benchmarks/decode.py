@@ -175,13 +175,11 @@ def finished_rows(batch: int) -> dict:
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", type=Path, help="write the rows to this file, one JSON object a line")
-    arguments = parser.parse_args()
+def about(command: str) -> dict:
+    """What a recorded number must be read with."""
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False).stdout
-    about = {
-        "command": "python benchmarks/decode.py",
+    return {
+        "command": command,
         "date": datetime.date.today().isoformat(),
         "commit": commit.strip(),
         "unmask": unmask.__version__,
@@ -189,7 +187,14 @@ def main() -> None:
         "machine": f"{platform.machine()}, {torch.get_num_threads()} threads",
         "seed": 0,
     }
-    print(json.dumps(about))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", type=Path, help="write the rows to this file, one JSON object a line")
+    arguments = parser.parse_args()
+    header = about("python benchmarks/decode.py")
+    print(json.dumps(header))
     rows = []
     for run in (
         lambda: puzzle_sized(1, 21),
@@ -203,7 +208,7 @@ def main() -> None:
         print(json.dumps(rows[-1]), flush=True)
     if arguments.json:
         arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        arguments.json.write_text("".join(json.dumps(about | row) + "\n" for row in rows), encoding="utf-8")
+        arguments.json.write_text("".join(json.dumps(header | row) + "\n" for row in rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

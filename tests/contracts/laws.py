@@ -69,12 +69,15 @@ def law_4_row_by_row(strategy: Strategy, denoise: Denoiser, state: State, alone:
 
 
 def law_4_resumed(strategy: Strategy, denoise: Denoiser, state: State) -> None:
-    """Going on from any Step's state equals never having stopped."""
+    """Going on from any Step's state equals never having stopped: from one by itself, and from all in one batch."""
     steps = decode(denoise, state, strategy)
     stops = [step.state for step in steps]
-    for number, stop in enumerate(stops):
-        resumed = decode(denoise, stop, strategy).finish()
-        assert same_state(resumed, steps.state), f"{strategy}: resumed after step {number}, another end"
+    resumed = decode(denoise, stops[len(stops) // 2], strategy).finish()
+    assert same_state(resumed, steps.state), f"{strategy}: resumed after step {len(stops) // 2}, another end"
+    together = decode(denoise, State.join(stops), strategy).finish()  # rows at every clock side by side
+    for number in range(len(stops)):
+        rows = torch.arange(len(state)) + number * len(state)
+        assert same_state(together.select(rows), steps.state), f"{strategy}: resumed after step {number}, another end"
 
 
 def law_5_keeps_what_is_given(steps: Iterable[Step], start: State, *, revised: bool, most: int) -> None:

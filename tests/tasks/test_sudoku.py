@@ -10,7 +10,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from unmask import tasks
 from unmask.decode import decode
 from unmask.errors import UnmaskError
 from unmask.exact.enumeration import Enumeration
@@ -293,38 +292,3 @@ def test_exact_beliefs_solve_all_puzzles_of_others(data: Path) -> None:
     assert int((end.tokens == expected).all(1).sum()) == 972
     assert bool(TASK.measure(end.rows)["solved"].all())
     assert [TASK.parse(TASK.render(row)).tokens[0].tolist() for row in end.tokens[:50]] == expected[:50].tolist()
-
-
-# Every task
-
-
-@pytest.mark.parametrize("name", tasks.names())
-def test_every_name_is_a_task(name: str) -> None:
-    found = tasks.task(name)
-    assert isinstance(found, tasks.Task)
-    assert found.name == name
-    rows = found.sample(3, seed=1)
-    assert rows.tokens.shape == (3, found.length)
-    known = rows.tokens[rows.present]
-    assert 0 <= int(known.min()) <= int(known.max()) < found.values
-    measured = found.measure(rows)
-    assert measured
-    assert all(len(numbers) == 3 for numbers in measured.values())
-    if "solved" in measured:
-        assert bool(measured["solved"].all())
-    again = found.parse(found.line(rows.tokens[0]))
-    assert torch.equal(again.tokens[0], rows.tokens[0])
-    assert found.render(rows.tokens[0])
-    assert "\n" not in found.line(rows.tokens[0])
-
-
-def test_sudoku_is_among_them() -> None:
-    assert "sudoku4" in tasks.names()
-    assert tasks.task("sudoku4") == TASK
-
-
-@pytest.mark.parametrize("wrong", ["", "sudoku", "sodoku4", "sudoku5", "../sudoku4", "4", "os", "sudoku4 "])
-def test_other_names_are_refused(wrong: str) -> None:
-    with pytest.raises(UnmaskError, match=r"^there is no task .*sudoku4") as caught:
-        tasks.task(wrong)
-    assert "\n" not in str(caught.value)

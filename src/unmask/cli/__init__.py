@@ -1,7 +1,7 @@
 """The command line: thin and lazy. Nothing here imports torch before a command needs it.
 
-Exit codes: 0 done, 1 a puzzle was not solved (where that was asked), 2 bad input (one line says what was wrong), 130
-interrupted. Data go to stdout; progress, summaries and errors to stderr.
+Exit codes: 0 done, 2 bad input (one line says what was wrong), 130 interrupted. Data go to stdout; progress,
+summaries and errors to stderr.
 """
 
 from __future__ import annotations
