@@ -121,6 +121,16 @@ def test_public_names_are_there_and_lazy():
     assert set(unmask.__all__) <= set(dir(unmask))
 
 
+def test_type_checkers_see_every_public_name():
+    import unmask
+
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {alias.name for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    missing = {*unmask.__all__} - seen - {"__version__"}
+    assert not missing, f"add to the block for type checkers in src/unmask/__init__.py: {sorted(missing)}"
+
+
 def test_the_function_decode_is_not_hidden_by_its_module():
     code = (
         "import unmask.decode, unmask; from unmask.decode import Step; from unmask import decode;"

@@ -98,17 +98,21 @@ if TYPE_CHECKING:
     from unmask.exact.enumeration import Enumeration
     from unmask.exact.hidden_markov import HiddenMarkov
     from unmask.oracles import Oracle
+    from unmask.oracles.calibrated import calibrated
     from unmask.oracles.chosen_probability import chosen_probability
     from unmask.oracles.entropy import entropy
     from unmask.oracles.fixed import fixed
+    from unmask.oracles.hierarchical import hierarchical
     from unmask.oracles.klass import klass
     from unmask.oracles.left_to_right import left_to_right
     from unmask.oracles.log_chosen_probability import log_chosen_probability
     from unmask.oracles.log_margin import log_margin
     from unmask.oracles.log_probability import log_probability
     from unmask.oracles.margin import margin
+    from unmask.oracles.midpoints import midpoints
     from unmask.oracles.noisy import noisy
     from unmask.oracles.random import random
+    from unmask.oracles.running import running
     from unmask.oracles.top_probability import top_probability
     from unmask.paces import Pace
     from unmask.paces.ancestral import ancestral

@@ -9,6 +9,7 @@ from unmask import tasks
 from unmask.errors import UnmaskError
 from unmask.tasks.sudoku import Sudoku
 
+
 @pytest.mark.parametrize("name", tasks.names())
 def test_every_name_is_a_task(name: str) -> None:
     found = tasks.task(name)
