@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -62,20 +63,21 @@ class Task(Protocol):
 
 def names() -> list[str]:
     """Every name that `task` knows."""
-    found = []
-    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
-        variants = importlib.import_module(f"unmask.tasks.{module.name}").VARIANTS
-        found += sorted(variants)
-    return found
+    return [name for folder in _folders() for name in sorted(_variants(folder))]
 
 
 def task(name: str) -> Task:
     """The task of that name."""
-    folders = {module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)])}
     match = re.match(r"[a-z_]*[a-z]", name)
     folder = match.group() if match else ""
-    if folder in folders:
-        variants = importlib.import_module(f"unmask.tasks.{folder}").VARIANTS
-        if name in variants:
-            return variants[name]()
+    if folder in _folders() and name in _variants(folder):
+        return _variants(folder)[name]()
     raise UnmaskError(f"there is no task {name!r}; {nearest(name, names())}")
+
+
+def _folders() -> list[str]:
+    return [module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]) if module.ispkg]
+
+
+def _variants(folder: str) -> Mapping[str, Callable[[], Task]]:
+    return importlib.import_module(f"unmask.tasks.{folder}").VARIANTS
