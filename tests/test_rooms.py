@@ -12,7 +12,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src" / "unmask"
 
 FLOORS = [
-    {"errors", "part", "state", "noise", "belief"},
+    {"errors", "files", "part", "state", "noise", "belief"},
     {"oracles", "paces", "choices", "revisions", "windows", "wrappers"},
     {"strategy"},
     {"decode", "trace"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -543,12 +544,10 @@ def test_a_write_cut_short_leaves_the_old_file(tmp_path: Path, monkeypatch: pyte
     path = tmp_path / "trace"
     traced(ALL[0]).save(path)
 
-    def cut(self: Path, content: bytes) -> NoReturn:
-        with self.open("wb") as file:
-            file.write(content[:100])
+    def full(descriptor: int) -> NoReturn:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", cut)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(UnmaskError, match="No space left on device"):
         traced(ALL[1]).save(path)
     assert Trace.load(path) == traced(ALL[0])

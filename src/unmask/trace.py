@@ -7,7 +7,6 @@ asked. Where a revision may change what is shown, `events` tell the whole story 
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,6 +22,7 @@ from torch import Tensor
 
 from unmask.decode import Decoding, Step
 from unmask.errors import UnmaskError
+from unmask.files import write_whole
 
 FORMAT = "unmask trace 1"
 SHOWN, REWRITTEN, TAKEN_BACK = 0, 1, 2
@@ -92,16 +92,7 @@ class Trace:
         tensors = {name: getattr(self, name).contiguous() for name in _TENSORS}
         header = json.dumps(self._header())
         packed = save(tensors, metadata={"unmask": header, "sha256": _digest(header, tensors)})
-        partial = Path(f"{path}.partial")
-        try:
-            if path.is_dir():
-                raise UnmaskError(f"{path} is a directory; expected the name of a file to write the trace to")
-            partial.write_bytes(packed)
-            partial.replace(path)
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                partial.unlink()
-            raise UnmaskError(f"cannot write {path}: {error.strerror}") from error
+        write_whole(path, packed)
 
     @staticmethod
     def load(path: Path | str) -> Trace:

@@ -164,7 +164,7 @@ def test_demo_counts_what_each_order_got_right(run):
 
 
 WRONG = {
-    ("decode", "sudoku5", PUZZLE): "'sudoku4'",
+    ("decode", "sudoku5", PUZZLE): "'sudoku",
     ("decode", "sudoku4", "123"): "the puzzle has 3 cells; sudoku4 has 16",
     ("decode", "sudoku4", PUZZLE, "5" + "." * 15): "puzzle 2: '5' in cell 1",
     ("decode", "sudoku4", "11" + "." * 14): "contradicts itself",

@@ -35,8 +35,8 @@ def test_sudoku_is_among_them() -> None:
     assert tasks.task("sudoku4") == Sudoku(4)
 
 
-@pytest.mark.parametrize("wrong", ["", "sudoku", "sodoku4", "sudoku5", "../sudoku4", "4", "os", "sudoku4 "])
+@pytest.mark.parametrize("wrong", ["", "sudoku_", "sodoku4", "sudoku5", "../sudoku4", "4", "os", "sudoku4 "])
 def test_other_names_are_refused(wrong: str) -> None:
-    with pytest.raises(UnmaskError, match=r"^there is no task .*sudoku4") as caught:
+    with pytest.raises(UnmaskError, match=r"^there is no task .*sudoku") as caught:
         tasks.task(wrong)
     assert "\n" not in str(caught.value)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
+from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -14,7 +16,8 @@ from unmask.decode import decode
 from unmask.errors import UnmaskError
 from unmask.exact.enumeration import Enumeration
 from unmask.state import Rows
-from unmask.tasks.sudoku import Sudoku, grids
+from unmask.tasks.sudoku import Sudoku
+from unmask.tasks.sudoku.search import search
 
 TASK = Sudoku(4)
 SOLVED = "1234 3412 2143 4321"
@@ -32,6 +35,7 @@ def brute_units() -> list[list[int]]:
     return found
 
 
+@cache
 def brute_grids() -> list[Grid]:
     """All ways to put four permutations under each other, kept where every unit has every value."""
     permutations = list(itertools.permutations(range(4)))
@@ -43,7 +47,7 @@ def brute_grids() -> list[Grid]:
 
 def agreeing(clues: list[int]) -> list[Grid]:
     known = [(cell, value) for cell, value in enumerate(clues) if value >= 0]
-    return [grid for grid in grids.all_grids(4) if all(grid[cell] == value for cell, value in known)]
+    return [grid for grid in brute_grids() if all(grid[cell] == value for cell, value in known)]
 
 
 def clues_of(tokens: Tensor, given: Tensor) -> list[int]:
@@ -65,16 +69,15 @@ def cells(text: str) -> list[int]:
 def test_there_are_288_grids() -> None:
     found = brute_grids()
     assert len(found) == 288
-    assert list(grids.all_grids(4)) == sorted(found)
     assert TASK.support().tolist() == [list(grid) for grid in sorted(found)]
     assert TASK.support().dtype == torch.int64
 
 
 def test_units_and_peers() -> None:
-    assert sorted(map(sorted, grids.units(4))) == sorted(brute_units())
+    assert sorted(map(sorted, TASK.geometry.units.tolist())) == sorted(brute_units())
     for cell in range(16):
         expected = {other for unit in brute_units() if cell in unit for other in unit} - {cell}
-        assert grids.peers(4)[cell] == expected
+        assert set(TASK.geometry.peers[cell].tolist()) == expected
         assert len(expected) == 7
 
 
@@ -86,25 +89,31 @@ def test_coordinates_are_row_column_box() -> None:
         assert bool((shared == shared[0]).all(0).any())
 
 
-def test_clash_finds_two_equal_cells_of_a_unit() -> None:
+def test_two_equal_cells_of_a_unit_are_refused_by_place() -> None:
     for first, second in itertools.combinations(range(16), 2):
-        grid = [-1] * 16
-        grid[first] = grid[second] = 2
-        if second in grids.peers(4)[first]:
-            assert grids.clash(grid, 4) == (first, second)
+        line = ["."] * 16
+        line[first] = line[second] = "3"
+        if any(first in unit and second in unit for unit in brute_units()):
+            (r1, c1), (r2, c2) = divmod(first, 4), divmod(second, 4)
+            place = rf"\(row {r1 + 1}, column {c1 + 1} and row {r2 + 1}, column {c2 + 1}\)"
+            with pytest.raises(UnmaskError, match=place):
+                TASK.cells("".join(line))
         else:
-            assert grids.clash(grid, 4) is None
-        grid[second] = 3
-        assert grids.clash(grid, 4) is None
+            assert TASK.cells("".join(line)).count(2) == 2
 
 
-def test_solutions_counts_the_grids_that_agree() -> None:
-    assert grids.solutions([-1] * 16, 4) == 288
-    assert grids.solutions([0] + [-1] * 15, 4) == 72
-    assert grids.solutions(list(grids.all_grids(4)[5]), 4) == 1
-    assert grids.solutions([0, 0] + [-1] * 14, 4) == 0
+def count(clues: list[int], limit: int = 400) -> int:
+    return int(search(np.array([clues], dtype=np.int8), 4, limit).count[0])
+
+
+def test_search_counts_the_grids_that_agree() -> None:
+    assert count([-1] * 16) == 288
+    assert count([0] + [-1] * 15) == 72
+    assert count(list(brute_grids()[5])) == 1
+    assert count([0, 0] + [-1] * 14) == 0
+    assert count([-1] * 16, limit=7) == 7
     clues = cells("1... ..2. .... ...3")
-    assert grids.solutions(clues, 4) == len(agreeing(clues)) > 1
+    assert count(clues) == len(agreeing(clues)) > 1
 
 
 # Samples
@@ -154,7 +163,7 @@ def test_sample_of_none() -> None:
 def test_samples_never_change() -> None:
     rows = TASK.sample(2, seed=0)
     drawn = [TASK.line(row) for row in rows.tokens.masked_fill(~rows.given, -1)]
-    assert drawn == ["..12....1.3.4...", ".3.....1..4.2..."]
+    assert drawn == ["....2.3..1.4....", "....14.....2.3.4"]
 
 
 def test_samples_are_spread_over_the_grids() -> None:
@@ -242,7 +251,7 @@ def test_rendered_is_parsed_back() -> None:
 
 
 def test_every_grid_is_solved() -> None:
-    measured = TASK.measure(rows_of(*grids.all_grids(4)))
+    measured = TASK.measure(rows_of(*brute_grids()))
     assert bool(measured["solved"].all())
     assert not measured["conflicts"].any()
 
@@ -250,13 +259,13 @@ def test_every_grid_is_solved() -> None:
 def test_no_other_row_is_solved() -> None:
     draw = torch.Generator().manual_seed(0)
     lines = torch.randint(0, 4, (2000, 16), generator=draw).tolist()
-    for grid in grids.all_grids(4)[::12]:
+    for grid in brute_grids()[::12]:
         lines += [[*grid[:cell], (grid[cell] + 1) % 4, *grid[cell + 1 :]] for cell in range(16)]
     stacked = itertools.product(itertools.permutations(range(4)), repeat=4)
     lines += [list(itertools.chain(*rows)) for rows in itertools.islice(stacked, 0, None, 4001)]
     measured = TASK.measure(rows_of(*lines))
     for line, solved, conflicts in zip(lines, measured["solved"].tolist(), measured["conflicts"].tolist(), strict=True):
-        assert solved == (tuple(line) in grids.all_grids(4))
+        assert solved == (tuple(line) in brute_grids())
         assert conflicts == sum(4 - len({line[cell] for cell in unit}) for unit in brute_units())
     assert measured["solved"].sum() < 20
 
@@ -264,15 +273,16 @@ def test_no_other_row_is_solved() -> None:
 @pytest.mark.parametrize("stranger", [4, 7, -1])
 @pytest.mark.parametrize("value", [0, 3])
 def test_a_value_that_is_no_digit_solves_nothing(value: int, stranger: int) -> None:
-    grid = [stranger if cell == value else cell for cell in grids.all_grids(4)[0]]
+    grid = [stranger if cell == value else cell for cell in brute_grids()[0]]
     measured = TASK.measure(rows_of(grid))
     assert measured["solved"].tolist() == [False]
     assert measured["conflicts"].tolist() == [12]
 
 
-def test_only_side_4_is_known() -> None:
-    with pytest.raises(UnmaskError, match=r"^Sudoku\(side\): only side 4 is known, got 9$"):
-        Sudoku(9)
+@pytest.mark.parametrize("side", [0, 3, 8, 25, -4])
+def test_other_sides_are_refused(side: int) -> None:
+    with pytest.raises(UnmaskError, match=rf"^Sudoku\(side\): expected one of 4, 9, 16, got {side}$"):
+        Sudoku(side)
 
 
 # The puzzles of others

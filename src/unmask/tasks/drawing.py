@@ -19,13 +19,19 @@ def key(seed: int) -> np.int64:
 
 @njit(cache=True)
 @no_type_check
-def next_word(state):
-    """64 random bits."""
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    word = state[0]
+def mix(word):
+    """The finaliser of SplitMix64: a word in which every bit depends on every bit."""
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return word ^ (word >> np.uint64(31))
+
+
+@njit(cache=True)
+@no_type_check
+def next_word(state):
+    """64 random bits."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    return mix(state[0])
 
 
 @njit(cache=True)

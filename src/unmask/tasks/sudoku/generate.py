@@ -134,7 +134,7 @@ def _generate(sees, side, box, key, first, wanted, tries, nodes, grids, given):
     limit = np.int64(1) << 62 if side < 16 else np.int64(nodes)
     for number in range(len(grids)):
         state = start(key, first + number)
-        for attempt in range(tries):
+        for _attempt in range(tries):
             while not _complete(state, stack, done, sees, side, box, np.int64(nodes), grids[number]):
                 pass
             _scramble(state, side, box, grids[number], scratch)

@@ -1,4 +1,4 @@
-"""Where the cells of a Sudoku are: units, peers, and the masks that the solvers work with. Any side that is a square."""
+"""Where the cells of a Sudoku are: units, peers, and the masks of the solvers. Any side that is a square, up to 16."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Table = NDArray[np.int64]
+SIDES = (4, 9, 16)
+"""Sides that there are tables and digits for: a band of 16x16 fills a word of 64 bits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +33,7 @@ class Geometry:
 
 @cache
 def geometry(side: int) -> Geometry:
-    """The tables for one side: 4, 9, 16."""
+    """The tables for one side, one of SIDES."""
     box = math.isqrt(side)
     cell = np.arange(side * side)
     row, column = cell // side, cell % side

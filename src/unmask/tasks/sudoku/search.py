@@ -23,18 +23,23 @@ Grids = NDArray[np.int8]
 
 @dataclass(frozen=True, eq=False)
 class Solutions:
-    """`count` [B]: how many solutions there are, no more than the limit. `grids` [B, limit, cells]: the first ones."""
+    """`count` [B]: how many solutions there are, no more than the limit; -1 where `nodes` did not suffice to tell.
+    `grids` [B, limit, cells]: the first ones."""
 
     count: NDArray[np.int64]
     grids: Grids
 
 
-def search(puzzles: Grids, side: int, limit: int = 2) -> Solutions:
-    """Count the solutions of each puzzle up to `limit`, and find them. A limit of 2 tells whether there is just one."""
+def search(puzzles: Grids, side: int, limit: int = 2, *, nodes: int | None = None) -> Solutions:
+    """Count the solutions of each puzzle up to `limit`, and find them. A limit of 2 tells whether there is just one.
+
+    Each puzzle may take `nodes` steps, or as many as it needs: at most thousands for 9x9, without end for some 16x16.
+    """
     tables = geometry(side)
     count = np.zeros(len(puzzles), dtype=np.int64)
     grids = np.full((len(puzzles), limit, side * side), -1, dtype=np.int8)
-    _solve_all(np.ascontiguousarray(puzzles, dtype=np.int8), tables.sees, side, tables.box, limit, count, grids)
+    most = np.int64((1 << 62) if nodes is None else nodes)
+    _solve_all(np.ascontiguousarray(puzzles, dtype=np.int8), tables.sees, side, tables.box, limit, most, count, grids)
     return Solutions(count, grids)
 
 
@@ -245,9 +250,9 @@ def begin(puzzle, words, solved, sees, side, box):
 
 @njit(cache=True)
 @no_type_check
-def _solve_all(puzzles, sees, side, box, limit, count, grids):
+def _solve_all(puzzles, sees, side, box, limit, nodes, count, grids):
     stack = np.empty((side * side + 1, side * box), dtype=np.int64)
     done = np.empty((side * side + 1, box), dtype=np.int64)
     for number in range(len(puzzles)):
         if begin(puzzles[number], stack[0], done[0], sees, side, box):
-            count[number] = count_from(stack, done, sees, side, box, limit, grids[number], np.int64(1) << 62)
+            count[number] = count_from(stack, done, sees, side, box, limit, grids[number], nodes)

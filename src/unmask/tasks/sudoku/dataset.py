@@ -1,0 +1,99 @@
+"""Sudoku data sets: minimal puzzles with their solution, the rounds in which the strategies write each cell, grades.
+
+The paper's puzzles were sorted by whether seven strategies solve them (section 4: `easy` to train and test on, `hard`
+to test whether it carries over). Here the kinds go by the full rules; the grade under the narrow ones stands beside
+every row. Columns: `solution` [81] values; `given` [81]; `round` [81], -1 where given or not reached (so the solve
+order, for models that are trained on it); `grade` and `narrow_grade`, an index of STRATEGIES, or UNSOLVED.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Int
+from numpy.typing import NDArray
+from torch import Tensor
+
+from unmask.data import Columns, count_labels
+from unmask.errors import UnmaskError
+from unmask.state import Rows
+from unmask.tasks.sudoku.canonical import canonical, invariants
+from unmask.tasks.sudoku.deduce import Deduction, deduce
+from unmask.tasks.sudoku.generate import generate
+from unmask.tasks.sudoku.rules import STRATEGIES
+from unmask.tasks.sudoku.task import Sudoku
+
+UNSOLVED = 255
+"""The grade of what the strategies do not solve."""
+
+
+@dataclass(frozen=True)
+class SudokuRecipe:
+    """Puzzle number i of a seed: minimal, or with a wished number of clues."""
+
+    seed: int = 0
+    side: int = 9
+    clues: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.side not in (4, 9):
+            raise UnmaskError(f"sudoku data sets have side 4 or 9, not {self.side}: see `unmask data sudoku --help`")
+
+    @property
+    def task(self) -> str:
+        return Sudoku(self.side).name
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return ("easy", "hard")
+
+    def make(self, begin: int, end: int) -> Columns:
+        solutions, given = generate(self.side, self.seed, begin, end, clues=self.clues)
+        puzzles = np.where(given, solutions, -1).astype(np.int8)
+        full, narrow = deduce(puzzles, self.side), deduce(puzzles, self.side, narrow=True)
+        return {
+            "kind": (~full.solved).astype(np.uint8),
+            "group": invariants(solutions, given, self.side),
+            "solution": solutions.astype(np.uint8),
+            "given": given,
+            "round": full.round,
+            "grade": _grade(full),
+            "narrow_grade": _grade(narrow),
+        }
+
+    def same(self, one: Columns, other: Columns) -> bool:
+        first, second = (canonical(x["solution"][0].astype(np.int8), x["given"][0], self.side) for x in (one, other))
+        return bool((first == second).all())
+
+    def histograms(self, columns: Columns) -> dict[str, dict[str, int]]:
+        names = dict(enumerate(STRATEGIES)) | {UNSOLVED: "not solved"}
+        rounds = columns["round"].max(axis=1) + 1
+        return {
+            "clues": count_labels(columns["given"].sum(axis=1)),
+            "grade": count_labels(columns["grade"], names),
+            "grade, narrow rules": count_labels(columns["narrow_grade"], names),
+            "rounds": count_labels(rounds),
+        }
+
+
+def rows(columns: dict[str, Tensor]) -> Rows:
+    """A batch of a data set as rows of the task: complete grids, with what is given marked."""
+    side = int(columns["solution"].shape[1] ** 0.5)
+    return Sudoku(side).rows(columns["solution"].long(), columns["given"])
+
+
+def solve_order(columns: dict[str, Tensor]) -> Int[Tensor, "B L"]:
+    """For every cell its turn in the solver's order: by round, then by position; cells not reached come last.
+
+    Given cells come first of all, left to right.
+    """
+    when = columns["round"].long()
+    late = when.max().clamp(min=0) + 1
+    key = torch.where(when < 0, late, when).masked_fill(columns["given"], -1)
+    return key.argsort(dim=1, stable=True).argsort(dim=1)
+
+
+def _grade(found: Deduction) -> NDArray[np.uint8]:
+    return np.where(found.solved, found.hardest, UNSOLVED).astype(np.uint8)
