@@ -11,10 +11,10 @@ from unmask.errors import UnmaskError
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write under another name, then rename: a reader, or a crash at any moment, never sees half a file."""
-    if path.is_dir():
-        raise UnmaskError(f"{path} is a directory; expected the name of a file to write")
     partial = Path(f"{path}.{os.getpid()}.partial")
     try:
+        if path.is_dir():
+            raise UnmaskError(f"{path} is a directory; expected the name of a file to write")
         with partial.open("wb") as file:
             file.write(data)
             file.flush()
