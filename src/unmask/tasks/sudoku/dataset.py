@@ -3,7 +3,7 @@
 The paper's puzzles were sorted by whether seven strategies solve them (section 4: `easy` to train and test on, `hard`
 to test whether it carries over). Here the kinds go by the full rules; the grade under the narrow ones stands beside
 every row. Columns: `solution` [81] values; `given` [81]; `round` [81], -1 where given or not reached (so the solve
-order, for models that are trained on it); `grade` and `narrow_grade`, an index of STRATEGIES, or UNSOLVED.
+order, see `sequence.solve_turns`); `grade` and `narrow_grade`, an index of STRATEGIES, or UNSOLVED.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from jaxtyping import Int
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -82,17 +80,6 @@ def rows(columns: dict[str, Tensor]) -> Rows:
     """A batch of a data set as rows of the task: complete grids, with what is given marked."""
     side = int(columns["solution"].shape[1] ** 0.5)
     return Sudoku(side).rows(columns["solution"].long(), columns["given"])
-
-
-def solve_order(columns: dict[str, Tensor]) -> Int[Tensor, "B L"]:
-    """For every cell its turn in the solver's order: by round, then by position; cells not reached come last.
-
-    Given cells come first of all, left to right.
-    """
-    when = columns["round"].long()
-    late = when.max().clamp(min=0) + 1
-    key = torch.where(when < 0, late, when).masked_fill(columns["given"], -1)
-    return key.argsort(dim=1, stable=True).argsort(dim=1)
 
 
 def _grade(found: Deduction) -> NDArray[np.uint8]:
