@@ -29,3 +29,9 @@ def data() -> Path:
 def root() -> Path:
     """The root of the repository."""
     return ROOT
+
+
+@pytest.fixture
+def replayed() -> int:
+    """How many puzzles are followed step by step; UNMASK_TEST_REPLAYED asks for more than a quick run does."""
+    return int(os.environ.get("UNMASK_TEST_REPLAYED", "150"))

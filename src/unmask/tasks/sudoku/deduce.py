@@ -33,6 +33,7 @@ class Deduction:
     `grids` [B, cells]: values, -1 where none was found. `round` [B, cells]: the step at which the cell was written, -1
     where it was given or not reached. `rule` [B, cells]: the strategy that wrote it, an index of STRATEGIES, or -1.
     `uses` [B, 7]: steps that each strategy took. `contradiction` [B]: a cell or digit was left without a place.
+    `candidates` [B, cells]: what open cells may still be, a bit for each value; 0 where a value stands.
     """
 
     grids: Grids
@@ -40,6 +41,7 @@ class Deduction:
     rule: NDArray[np.int8]
     uses: NDArray[np.int16]
     contradiction: NDArray[np.bool_]
+    candidates: NDArray[np.int64]
 
     @property
     def solved(self) -> NDArray[np.bool_]:
@@ -79,12 +81,13 @@ def deduce(puzzles: Grids, side: int, *, narrow: bool = False, rectangle: bool =
         np.full((count, cells), -1, dtype=np.int8),
         np.zeros((count, len(STRATEGIES)), dtype=np.int16),
         np.zeros(count, dtype=np.bool_),
+        np.zeros((count, cells), dtype=np.int64),
     )
     strategies = len(STRATEGIES) if rectangle else RECTANGLE
     tables = geometry(side)
     _deduce(
         tables.units, tables.peers, tables.coordinates, side, narrow, strategies,
-        grids, found.round, found.rule, found.uses, found.contradiction,
+        grids, found.round, found.rule, found.uses, found.contradiction, found.candidates,
     )  # fmt: skip
     return found
 
@@ -117,13 +120,12 @@ def steps(puzzle: NDArray[np.int8], side: int, *, narrow: bool = False, rectangl
 @njit(cache=True)
 @no_type_check
 def _deduce(
-    units, peers, coordinates, side, narrow, strategies, grids, rounds, rules, uses, contradictions
+    units, peers, coordinates, side, narrow, strategies, grids, rounds, rules, uses, contradictions, left
 ):  # fmt: skip
-    candidates = np.empty(side * side, dtype=np.int64)
     removed = np.empty(side * side, dtype=np.int64)
     before = np.empty(side * side, dtype=np.int8)
     for number in range(len(grids)):
-        grid = grids[number]
+        grid, candidates = grids[number], left[number]
         if not begin(grid, candidates, peers, side):
             contradictions[number] = True
             continue
