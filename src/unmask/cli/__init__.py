@@ -19,8 +19,10 @@ from unmask.errors import UnmaskError
 
 def application() -> App:
     """All commands."""
+    from unmask.cli.data import data
     from unmask.cli.decode import decode
     from unmask.cli.demo import demo
+    from unmask.cli.solve import solve
     from unmask.cli.strategies import strategies
     from unmask.cli.trace import trace
 
@@ -33,6 +35,8 @@ def application() -> App:
     )
     app.command(demo)
     app.command(decode)
+    app.command(solve)
+    app.command(data)
     app.command(strategies)
     app.command(trace)
     app.register_install_completion_command()

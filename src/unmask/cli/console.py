@@ -31,6 +31,11 @@ class Output:
         sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
         sys.stdout.flush()
 
+    def problem(self, line: str) -> None:
+        """One line on stderr, where a command goes on with what is not affected."""
+        sys.stderr.write(f"unmask: {line}\n")
+        sys.stderr.flush()
+
     @property
     def out(self) -> Console:
         """Where results go; without colour when that is no terminal, or where NO_COLOR is set."""

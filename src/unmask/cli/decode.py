@@ -11,6 +11,8 @@ from unmask.cli.console import Compute, Output
 from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from unmask.decode import Step
     from unmask.tasks import Task
     from unmask.trace import Trace
@@ -57,6 +59,7 @@ def decode(
     from unmask.tasks import task as find_task
 
     problem = find_task(task)
+    support = _support(problem)
     chosen = resolve(strategy)
     rows = gather(problem, puzzles, file, sample, compute.seed)
 
@@ -68,10 +71,7 @@ def decode(
     from unmask.exact.enumeration import Enumeration
     from unmask.trace import record
 
-    support = getattr(problem, "support", None)
-    if support is None:
-        raise UnmaskError(f"there are no exact beliefs for {problem.name}: its rows cannot be listed")
-    model = Enumeration(support(), values=problem.values, impossible="closest")
+    model = Enumeration(support, values=problem.values, impossible="closest")
     steps = run(model, rows.start(compute.seed).to(compute.place()), chosen)
     side = output.side
     columns = (TextColumn("decoding"), BarColumn(), TextColumn("{task.percentage:.0f} %"), TimeElapsedColumn())
@@ -86,6 +86,14 @@ def decode(
     if out is not None:
         trace.save(out)
     return _report(problem, trace, output)
+
+
+def _support(problem: Task) -> Tensor:
+    """All rows of a task: what exact beliefs are about. Most tasks have too many."""
+    support = getattr(problem, "support", None)
+    if support is None:
+        raise UnmaskError(f"there are no exact beliefs for {problem.name}: its rows are too many; try sudoku4")
+    return support()
 
 
 def _report(problem: Task, trace: Trace, output: Output) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,29 +21,18 @@ def gather(task: Task, puzzles: Sequence[str], file: Path | None, sample: int | 
     """The puzzles that were asked for; each error names the puzzle that is wrong."""
     from unmask.state import Rows
 
-    sources = [bool(puzzles), file is not None, sample is not None]
-    if sum(sources) > 1:
-        raise UnmaskError("puzzles come from one place: as arguments, with --file, or with --sample")
     if sample is not None:
+        if puzzles or file is not None:
+            raise UnmaskError(_ONE_PLACE)
         if not 1 <= sample <= _MOST:
             raise UnmaskError(f"--sample: expected a number from 1 to {_MOST}, got {sample}")
         return task.sample(sample, seed)
-    if not any(sources):
-        if sys.stdin.isatty():
-            raise UnmaskError(
-                f"no puzzle: give one as an argument ({task.length} cells, . for empty), a file with --file, "
-                f"lines on standard input, or draw some with --sample 10"
-            )
-        file = Path("-")
-    named = ((f"puzzle {n}", text) for n, text in enumerate(puzzles, start=1)) if file is None else _lines(file)
     found = []
-    for name, text in named:
+    for name, text in texts(puzzles, file, "draw some with --sample 10"):
         try:
             found.append(task.parse(text))
         except UnmaskError as error:
-            raise UnmaskError(f"{name}: {error}") from None
-    if not found:
-        raise UnmaskError(f"{'standard input' if str(file) == '-' else file} is empty; expected a puzzle on each line")
+            raise UnmaskError(at(name, error)) from None
     import torch
 
     return Rows(
@@ -53,18 +43,54 @@ def gather(task: Task, puzzles: Sequence[str], file: Path | None, sample: int | 
     )
 
 
-def _lines(file: Path) -> Iterator[tuple[str, str]]:
-    """Every line that holds something, with where it stands; lines that begin with # are comments."""
+def texts(
+    puzzles: Sequence[str], file: Path | None, hint: str, heading: re.Pattern[str] | None = None
+) -> Iterator[tuple[str, str]]:
+    """Puzzles as text, at least one, each with its name for error messages (see `at`).
+
+    A file has a puzzle on each line; or where lines match the heading, a puzzle from each of these to the next. What
+    follows # is a comment. Before the text of several lines go as many empty ones as were before it in the file, so
+    that the number of a line is the same in both.
+    """
+    if puzzles and file is not None:
+        raise UnmaskError(_ONE_PLACE)
+    if puzzles:
+        yield from ((f"puzzle {n}", text) for n, text in enumerate(puzzles, start=1))
+        return
+    if file is None and sys.stdin.isatty():
+        raise UnmaskError(f"no puzzle: give one as an argument, or a file with --file, or {hint}")
+    name, lines = _read(file or Path("-"))
+    if not any(lines):
+        raise UnmaskError(f"{name} is empty; expected a puzzle on each line")
+    begins = [n for n, line in enumerate(lines) if heading is not None and heading.match(line)]
+    if begins:
+        begins[0] = next(n for n, line in enumerate(lines) if line)  # what stands before it belongs to it
+        for begin, end in zip(begins, [*begins[1:], len(lines)], strict=True):
+            yield f"{name}, line {begin + 1}", "\n" * begin + "\n".join(lines[begin:end])
+    else:
+        yield from ((f"{name}, line {n}", line) for n, line in enumerate(lines, start=1) if line)
+
+
+def at(name: str, error: UnmaskError) -> str:
+    """An error with the name of its puzzle; a line that the error names is told instead of the puzzle's."""
+    if str(error).startswith("line "):
+        return f"{re.sub(r', line [0-9]+$', '', name)}, {error}"
+    return f"{name}: {error}"
+
+
+_ONE_PLACE = "puzzles come from one place: as arguments, with --file, or with --sample"
+
+
+def _read(file: Path) -> tuple[str, list[str]]:
+    """The file's name for error messages, and its lines without comments; lines may end as they like."""
     name = "standard input" if str(file) == "-" else str(file)
     try:
         data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-        text = data.decode("utf-8")
+        text = data.decode("utf-8-sig")
     except IsADirectoryError:
         raise UnmaskError(f"{name} is a directory; expected a file with a puzzle on each line") from None
     except OSError as error:
         raise UnmaskError(f"cannot read {name}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise UnmaskError(f"{name} is not text (UTF-8); expected a puzzle on each line") from None
-    for number, line in enumerate(text.splitlines(), start=1):
-        if line.strip() and not line.lstrip().startswith("#"):
-            yield f"{name}, line {number}", line
+    return name, [line.split("#", 1)[0].strip() for line in re.split(r"\r\n|\r|\n", text)]

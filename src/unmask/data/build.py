@@ -29,8 +29,8 @@ from unmask.data.dataset import FORMAT, MANIFEST, manifest
 from unmask.errors import UnmaskError
 from unmask.files import write_whole
 
-CHUNK = 5_000
-"""Examples that are made at once: a second or two of work."""
+CHUNK = 2_000
+"""Examples that are made at once: a second of work for Sudoku, some more for Zebra."""
 
 SHARD = 1 << 18
 """Rows in a file, at most."""
@@ -76,27 +76,38 @@ def _begin(out: Path, making: Path, plan: dict[str, Any]) -> bool:
     try:
         out.mkdir(parents=True, exist_ok=True)
         written = out / "plan.json"
-        if written.is_file():
-            other = json.loads(written.read_text(encoding="utf-8"))
-            if other != plan:
-                differs = sorted(name for name in {*other, *plan} if other.get(name) != plan.get(name))
-                told = "; ".join(f"{name}: {other.get(name)} there, {plan.get(name)} wanted" for name in differs)
-                raise UnmaskError(f"{out} holds another data set ({told}); choose another folder, or remove it")
-        elif any(out.iterdir()):
-            raise UnmaskError(f"{out} is not empty, and what is in it was not begun by this command; choose another")
-        else:
+        if not written.is_file():
+            if any(out.iterdir()):
+                raise UnmaskError(
+                    f"{out} is not empty, and what is in it was not begun by this command; choose another"
+                )
             write_whole(written, _json(plan))
+        _refuse_another(written, plan)
         if (out / MANIFEST).is_file():
             shutil.rmtree(making, ignore_errors=True)
             return True
         making.mkdir(exist_ok=True)
-    except FileExistsError:
+    except (FileExistsError, NotADirectoryError):
         raise UnmaskError(f"{out} is a file; expected a folder to write the data set to") from None
     except OSError as error:
         raise UnmaskError(f"cannot write to {out}: {error.strerror}") from error
-    except ValueError as error:
-        raise UnmaskError(f"{out / 'plan.json'} cannot be read ({error}); remove the folder and begin anew") from None
     return False
+
+
+def _refuse_another(written: Path, making: Path, plan: dict[str, Any]) -> None:
+    """A folder goes on only with what it was begun with, unless nothing came of that."""
+    try:
+        other = json.loads(written.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise UnmaskError(f"{written} cannot be read ({error}); remove the folder and begin anew") from None
+    if other == plan:
+        return
+    if not (written.parent / MANIFEST).is_file() and not any(making.glob("*.safetensors")):
+        write_whole(written, _json(plan))
+    else:
+        differs = [name for name in plan if other.get(name) != plan[name]]
+        told = "; ".join(f"{name}: {other.get(name)} there, {plan[name]} wanted" for name in differs)
+        raise UnmaskError(f"{written.parent} holds another data set ({told}); choose another folder, or remove it")
 
 
 # Chunks
@@ -242,4 +253,4 @@ def _write_split(
 
 
 def _json(value: Any) -> bytes:
-    return (json.dumps(value, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
+    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()

@@ -7,13 +7,17 @@ import pkgutil
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from jaxtyping import Int
 from torch import Tensor
 
 from unmask.errors import UnmaskError, nearest
 from unmask.state import Rows
+
+if TYPE_CHECKING:
+    from unmask.data import Recipe
+    from unmask.tasks.solving import Solver
 
 
 @runtime_checkable
@@ -63,15 +67,29 @@ class Task(Protocol):
 
 def names() -> list[str]:
     """Every name that `task` knows."""
-    return [name for folder in _folders() for name in sorted(_variants(folder))]
+    return [name for folder in _folders() for name in sorted(_module(folder).VARIANTS)]
 
 
 def task(name: str) -> Task:
     """The task of that name."""
+    return _home(name).VARIANTS[name]()
+
+
+def recipe_of(name: str) -> Callable[..., Recipe]:
+    """What makes data sets of that task: a frozen dataclass, its options as fields."""
+    return _home(name).RECIPE
+
+
+def solvers_of(name: str) -> Mapping[str, Solver]:
+    """The solvers of that task that are no models, by name."""
+    return _home(name).SOLVERS
+
+
+def _home(name: str) -> Any:
     match = re.match(r"[a-z_]*[a-z]", name)
     folder = match.group() if match else ""
-    if folder in _folders() and name in _variants(folder):
-        return _variants(folder)[name]()
+    if folder in _folders() and name in _module(folder).VARIANTS:
+        return _module(folder)
     raise UnmaskError(f"there is no task {name!r}; {nearest(name, names())}")
 
 
@@ -79,5 +97,5 @@ def _folders() -> list[str]:
     return [module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]) if module.ispkg]
 
 
-def _variants(folder: str) -> Mapping[str, Callable[[], Task]]:
-    return importlib.import_module(f"unmask.tasks.{folder}").VARIANTS
+def _module(folder: str) -> Any:
+    return importlib.import_module(f"unmask.tasks.{folder}")

@@ -1,0 +1,94 @@
+"""`unmask solve`: solve puzzles without a model, and see how."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from unmask.cli.console import Output
+from unmask.errors import UnmaskError, nearest
+
+if TYPE_CHECKING:
+    from unmask.tasks.solving import Solving
+
+_HEADING = re.compile(r"\s*there are\b", re.IGNORECASE)
+"""How a Zebra puzzle begins."""
+
+
+def solve(
+    *puzzles: str,
+    by: Annotated[str, Parameter(name="--with")] = "strategies",
+    file: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
+    task: str | None = None,
+    output: Output | None = None,
+) -> int:
+    """Solve Sudoku or Zebra puzzles, and show the steps.
+
+    Example: unmask solve --with strategies "1... ..2. .3.. ...4"
+
+    Parameters
+    ----------
+    puzzles
+        Sudoku: digits, with . or 0 for empty cells. Zebra: the text of a puzzle. Without any: standard input.
+    by
+        search finds the solution and makes sure that it is the only one; strategies goes step by step, as a person.
+    file
+        A file with a Sudoku on each line, or with Zebra puzzles one after the other; - is standard input.
+    task
+        sudoku or zebra; unless told, what begins with "There are" is zebra.
+    """
+    output = output or Output()
+    from unmask.cli.puzzles import at, texts
+    from unmask.tasks import solvers_of
+
+    named = list(texts(puzzles, file, "lines on standard input", None if task == "sudoku" else _HEADING))
+    chosen = task or ("zebra" if any(_HEADING.search(text) for _, text in named) else "sudoku")
+    solvers = solvers_of(chosen)
+    if by not in solvers:
+        raise UnmaskError(f"--with: there is no solver {by!r}; {nearest(by, solvers)}")
+    solved = wrong = 0
+    for name, text in named:
+        try:
+            found = solvers[by](text)
+        except UnmaskError as error:
+            wrong += 1
+            if len(named) == 1:
+                raise UnmaskError(at(name, error)) from None
+            output.problem(at(name, error))
+            continue
+        solved += found.solved
+        if output.json:
+            steps = [{"rule": rule, "did": did} for rule, did in found.steps]
+            told = {"puzzle": name, "answer": found.line, "solved": found.solved, "grade": found.grade, "steps": steps}
+            output.data(told)
+        elif len(named) > 8:
+            output.out.print(f"{found.line}  {found.grade}", markup=False)
+        else:
+            _show(found, output)
+    if len(named) > 1 and not output.quiet:
+        bad = f", {wrong} could not be read or have no single solution" if wrong else ""
+        output.side.print(f"{solved} of {len(named)} solved{bad}", markup=False)
+    return 2 if wrong else 0
+
+
+def _show(found: Solving, output: Output) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    console = output.out
+    console.soft_wrap = False
+    if not output.quiet:
+        console.print(Text(found.before), "")
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        table.add_column("step", justify="right", style="dim")
+        table.add_column("rule", no_wrap=True, style="cyan")
+        table.add_column("what it did", overflow="fold")
+        for number, (rule, did) in enumerate(found.steps, start=1):
+            table.add_row(str(number), rule, Text(did))
+        console.print(table, "")
+    console.print(Text(found.after))
+    if not output.quiet:
+        console.print(Text(f"\n{found.grade}", "bold" if found.solved else "yellow"))
