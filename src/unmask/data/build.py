@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import unmask
 from unmask.data import Columns, Recipe, shards
 from unmask.data.dataset import FORMAT, MANIFEST, manifest
 from unmask.errors import UnmaskError
@@ -49,6 +50,7 @@ def build(recipe: Recipe, count: int, out: Path, *, processes: int = 1, watch: W
         raise UnmaskError(f"expected at least 1 example and 1 process, got {count} and {processes}")
     plan = {
         "format": FORMAT,
+        "version": unmask.__version__,
         "task": recipe.task,
         "recipe": dataclasses.asdict(recipe),
         "count": count,
@@ -78,11 +80,9 @@ def _begin(out: Path, making: Path, plan: dict[str, Any]) -> bool:
         written = out / "plan.json"
         if not written.is_file():
             if any(out.iterdir()):
-                raise UnmaskError(
-                    f"{out} is not empty, and what is in it was not begun by this command; choose another"
-                )
+                raise UnmaskError(f"{out} is not empty, and holds something else; choose another folder")
             write_whole(written, _json(plan))
-        _refuse_another(written, plan)
+        _refuse_another(written, making, plan)
         if (out / MANIFEST).is_file():
             shutil.rmtree(making, ignore_errors=True)
             return True

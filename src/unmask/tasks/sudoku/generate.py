@@ -18,7 +18,7 @@ from unmask.tasks.drawing import below, key, shuffle, start
 from unmask.tasks.sudoku.geometry import geometry
 from unmask.tasks.sudoku.search import Grids, begin, count_from, fewest, place, propagate, read_off
 
-_TRIES = 200
+_TRIES = 10_000
 """Grids to try before a wished number of clues is given up."""
 
 _NODES = 20_000
@@ -43,7 +43,7 @@ def generate(
     failed = _generate(tables.sees, side, tables.box, key(seed), begin, wanted, _TRIES, _NODES, grids, given)
     if failed >= 0:
         raise UnmaskError(
-            f"no {side}x{side} puzzle with {clues} clues was found in {_TRIES} tries (seed {seed}, number "
+            f"no {side}x{side} puzzle with {clues} clues was found in {_TRIES:,} tries (seed {seed}, number "
             f"{begin + failed}); minimal 9x9 puzzles have 20 to 28 clues as a rule: ask for more"
         )
     return grids, given
