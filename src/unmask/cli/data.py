@@ -112,7 +112,7 @@ def _make(recipe: Recipe, making: Making, output: Output) -> None:
     from unmask.data.build import build
     from unmask.data.dataset import MANIFEST
 
-    processes = len(os.sched_getaffinity(0)) if making.processes is None else making.processes
+    processes = _cores() if making.processes is None else making.processes
     there = (making.out / MANIFEST).is_file()
     side = output.side
     columns = (TextColumn("making"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
@@ -137,6 +137,13 @@ def _make(recipe: Recipe, making: Making, output: Output) -> None:
     elif not output.quiet:
         output.out.print(f"{making.out} {'was there already' if there else 'is made'}", markup=False)
         _splits(about, output)
+
+
+def _cores() -> int:
+    """The cores that this process may use, where the system tells; else all of them."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _counts(about: dict[str, Any]) -> dict[str, int]:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from unmask.state import Rows
     from unmask.tasks import Task
 
@@ -28,7 +30,7 @@ def gather(task: Task, puzzles: Sequence[str], file: Path | None, sample: int | 
             raise UnmaskError(f"--sample: expected a number from 1 to {_MOST}, got {sample}")
         return task.sample(sample, seed)
     found = []
-    for name, text in texts(puzzles, file, "draw some with --sample 10"):
+    for name, text in texts(puzzles, file, "draw some with --sample 10", task.begins):
         try:
             found.append(task.parse(text))
         except UnmaskError as error:
@@ -39,8 +41,16 @@ def gather(task: Task, puzzles: Sequence[str], file: Path | None, sample: int | 
         torch.cat([rows.tokens for rows in found]),
         torch.cat([rows.given for rows in found]),
         torch.cat([rows.present for rows in found]),
-        found[0].coordinates,
+        _together([rows.coordinates for rows in found]),
     )
+
+
+def _together(coordinates: Sequence[Tensor | None]) -> Tensor | None:
+    """Where positions are: the same for all puzzles, or told for each."""
+    import torch
+
+    told = [one for one in coordinates if one is not None]
+    return torch.cat(told) if told and told[0].dim() == 3 else told[0] if told else None
 
 
 def texts(

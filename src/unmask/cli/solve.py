@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,9 +12,6 @@ from unmask.errors import UnmaskError, nearest
 
 if TYPE_CHECKING:
     from unmask.tasks.solving import Solving
-
-_HEADING = re.compile(r"\s*there are\b", re.IGNORECASE)
-"""How a Zebra puzzle begins."""
 
 
 def solve(
@@ -43,9 +39,11 @@ def solve(
     output = output or Output()
     from unmask.cli.puzzles import at, texts
     from unmask.tasks import solvers_of
+    from unmask.tasks import task as find_task
 
-    named = list(texts(puzzles, file, "lines on standard input", None if task == "sudoku" else _HEADING))
-    chosen = task or ("zebra" if any(_HEADING.search(text) for _, text in named) else "sudoku")
+    heading = None if task is not None and task != "zebra" else find_task("zebra").begins
+    named = list(texts(puzzles, file, "lines on standard input", heading))
+    chosen = task or ("zebra" if heading and any(heading.match(text) for _, text in named) else "sudoku")
     solvers = solvers_of(chosen)
     if by not in solvers:
         raise UnmaskError(f"--with: there is no solver {by!r}; {nearest(by, solvers)}")

@@ -71,10 +71,13 @@ def picture(trace: Trace, number: int) -> RenderableType:
     name = trace.about.get("task")
     known = task(name) if name else None
     shown = trace.tokens[number].masked_fill(trace.hidden[number], -1)
-    signs = list(known.line(shown)) if known else ["." if v < 0 else str(v) for v in shown.tolist()]
+    signs = known.signs(shown) if known else ["." if v < 0 else str(v) for v in shown.tolist()]
     given, steps = trace.given[number].tolist(), trace.step[number].tolist()
     cells = [Cell(s, None if t < 0 else t, g) for s, t, g in zip(signs, steps, given, strict=True)]
-    cells = [c for c, here in zip(cells, trace.present[number].tolist(), strict=True) if here]
+    here = trace.present[number].tolist()
+    # What a task's picture shows stays in its lines, with gaps where nothing is; else what is present, in a row.
+    drawn = [c if there else Cell("", given=True) for c, there in zip(cells, here, strict=True)]
+    cells = [drawn[at] for at in known.board] if known else [c for c, there in zip(cells, here, strict=True) if there]
     columns = known.columns if known else 16
     last = max([0, *steps])
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), show_header=True, header_style="dim")

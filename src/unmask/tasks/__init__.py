@@ -40,8 +40,18 @@ class Task(Protocol):
         ...
 
     @property
+    def board(self) -> range:
+        """The positions that its picture shows."""
+        ...
+
+    @property
     def columns(self) -> int:
-        """Positions in a line of its picture."""
+        """How many of them are in a line."""
+        ...
+
+    @property
+    def begins(self) -> re.Pattern[str] | None:
+        """How the text of a puzzle begins, where it goes over several lines; None where each line is a puzzle."""
         ...
 
     def sample(self, n: int, seed: int) -> Rows:
@@ -58,6 +68,10 @@ class Task(Protocol):
 
     def line(self, row: Int[Tensor, " L"]) -> str:
         """One row on one line, as `parse` reads it; negative values are hidden."""
+        ...
+
+    def signs(self, row: Int[Tensor, " L"]) -> list[str]:
+        """What its picture writes at every position; a dot for negative values, which are hidden."""
         ...
 
     def render(self, row: Int[Tensor, " L"]) -> str:

@@ -10,6 +10,47 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+UNSOLVED = 255
+"""The grade of what deduction does not solve."""
+
+
+@dataclass(frozen=True, eq=False)
+class Deduced:
+    """How far deduction came with each of B puzzles, one rule a step, every instance of it at once.
+
+    `grids` [B, ...]: values, -1 where none was found. `round`, of the same shape: the step at which the cell was
+    written, -1 where it was given or not reached. `rule`, likewise: the number of the rule that wrote it, or -1.
+    `uses` [B, R]: steps that each rule took. `contradiction` [B]: something was left without a place. `solved` [B].
+    """
+
+    grids: NDArray[np.int8]
+    round: NDArray[np.int16]
+    rule: NDArray[np.int8]
+    uses: NDArray[np.int16]
+    contradiction: NDArray[np.bool_]
+    solved: NDArray[np.bool_]
+
+    @property
+    def hardest(self) -> NDArray[np.int8]:
+        """The last rule of the list that was used (with how many `uses`); -1 where none was."""
+        used = self.uses > 0
+        last = used.shape[1] - 1 - used[:, ::-1].argmax(1)
+        return np.where(used.any(1), last, -1).astype(np.int8)
+
+    @property
+    def grade(self) -> NDArray[np.uint8]:
+        """The hardest rule where the puzzle was solved (255, too, where there was nothing to do), else UNSOLVED."""
+        return np.where(self.solved, self.hardest, UNSOLVED).astype(np.uint8)
+
+    def order(self, number: int) -> NDArray[np.int64]:
+        """The cells of one puzzle in the order in which they were written; within a round by position."""
+        when = self.round[number].ravel()
+        cells = np.flatnonzero(when >= 0)
+        return cells[np.argsort(when[cells], kind="stable")]
+
 
 @dataclass(frozen=True)
 class Solving:

@@ -23,6 +23,11 @@ def turns(key: Num[Tensor, "B C"], given: Bool[Tensor, "B C"]) -> Int[Tensor, "B
     return rank.masked_fill(given, -1).argsort(dim=1, stable=True).argsort(dim=1)
 
 
+def turns_by_round(when: Int[Tensor, "B C"], given: Bool[Tensor, "B C"]) -> Int[Tensor, "B C"]:
+    """A solver's order: what is given, then by round, then by position; what the solver did not reach (-1) is last."""
+    return turns(when.masked_fill(when < 0, int(when.max()) + 1), given)
+
+
 def fixed_turns(given: Bool[Tensor, "B C"]) -> Int[Tensor, "B C"]:
     """Cells by position: no order told."""
     return turns(torch.arange(given.shape[1], device=given.device).expand(given.shape), given)
@@ -63,10 +68,16 @@ def read(tokens: Int[Tensor, "B T"], places: Int[Tensor, "C 2"]) -> Int[Tensor, 
     return torch.where(names.any(dim=1), value.gather(1, first), -1)
 
 
-def whereabouts(tokens: Int[Tensor, "B T"]) -> Int[Tensor, "B T 2"]:
-    """Row and column of each token, as far as the tokens up to it tell; -1 where they do not (yet), or are hidden."""
-    position = torch.arange(tokens.shape[1], device=tokens.device)
-    begin = position - position % 3
-    row = tokens[:, begin]
-    column = tokens[:, (begin + 1).minimum(position)].masked_fill(position % 3 == 0, -1)
-    return torch.stack([row, column], dim=2).clamp(min=-1)
+def whereabouts(tokens: Int[Tensor, "B T"], first: Int[Tensor, " B"] | None = None) -> Int[Tensor, "B T 2"]:
+    """Row and column of each token, as far as the tokens up to it tell; -1 where they do not (yet), or are hidden.
+
+    Triplets begin at position `first` of each row, or with the row; -1 before that.
+    """
+    begun = tokens.new_zeros(len(tokens)) if first is None else first
+    position = torch.arange(tokens.shape[1], device=tokens.device).expand(tokens.shape)
+    part = (position - begun[:, None]) % 3
+    begin = (position - part).clamp(min=0)
+    row = tokens.gather(1, begin)
+    column = tokens.gather(1, (begin + 1).minimum(position)).masked_fill(part == 0, -1)
+    told = torch.stack([row, column], dim=2).clamp(min=-1)
+    return told.masked_fill((position < begun[:, None])[:, :, None], -1)

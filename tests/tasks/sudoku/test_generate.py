@@ -47,7 +47,9 @@ def test_a_wished_number_of_clues(clues: int) -> None:
 
 def test_few_clues_are_found_if_tries_suffice_and_refused_by_name_if_not() -> None:
     assert generate(9, 1, 0, 2, clues=21)[1].sum(axis=1).tolist() == [21, 21]
-    with pytest.raises(UnmaskError, match=r"no 9x9 puzzle with 12 clues was found in 10,000 tries \(seed 3, number 5\)"):
+    with pytest.raises(
+        UnmaskError, match=r"no 9x9 puzzle with 12 clues was found in 10,000 tries \(seed 3, number 5\)"
+    ):
         generate(9, 3, 5, 6, clues=12)
     for wrong in (-1, 82):
         with pytest.raises(UnmaskError, match=f"has 0 to 81 clues, not {wrong}"):

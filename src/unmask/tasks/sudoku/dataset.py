@@ -11,20 +11,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from torch import Tensor
 
 from unmask.data import Columns, count_labels
 from unmask.errors import UnmaskError
 from unmask.state import Rows
+from unmask.tasks.solving import UNSOLVED
 from unmask.tasks.sudoku.canonical import canonical, invariants
-from unmask.tasks.sudoku.deduce import Deduction, deduce
+from unmask.tasks.sudoku.deduce import deduce
 from unmask.tasks.sudoku.generate import generate
 from unmask.tasks.sudoku.rules import STRATEGIES
 from unmask.tasks.sudoku.task import Sudoku
-
-UNSOLVED = 255
-"""The grade of what the strategies do not solve."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +54,8 @@ class SudokuRecipe:
             "solution": solutions.astype(np.uint8),
             "given": given,
             "round": full.round,
-            "grade": _grade(full),
-            "narrow_grade": _grade(narrow),
+            "grade": full.grade,
+            "narrow_grade": narrow.grade,
         }
 
     def same(self, one: Columns, other: Columns) -> bool:
@@ -80,7 +77,3 @@ def rows(columns: dict[str, Tensor]) -> Rows:
     """A batch of a data set as rows of the task: complete grids, with what is given marked."""
     side = int(columns["solution"].shape[1] ** 0.5)
     return Sudoku(side).rows(columns["solution"].long(), columns["given"])
-
-
-def _grade(found: Deduction) -> NDArray[np.uint8]:
-    return np.where(found.solved, found.hardest, UNSOLVED).astype(np.uint8)

@@ -21,45 +21,18 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from unmask.tasks.solving import Deduced
 from unmask.tasks.sudoku.geometry import geometry
 from unmask.tasks.sudoku.rules import RECTANGLE, STRATEGIES, begin, step
 from unmask.tasks.sudoku.search import Grids
 
 
 @dataclass(frozen=True, eq=False)
-class Deduction:
-    """How far the strategies came with each of B puzzles.
+class Deduction(Deduced):
+    """How far the strategies came: rules are indices of STRATEGIES. `candidates` [B, cells]: what open cells may still
+    be, a bit for each value; 0 where a value stands."""
 
-    `grids` [B, cells]: values, -1 where none was found. `round` [B, cells]: the step at which the cell was written, -1
-    where it was given or not reached. `rule` [B, cells]: the strategy that wrote it, an index of STRATEGIES, or -1.
-    `uses` [B, 7]: steps that each strategy took. `contradiction` [B]: a cell or digit was left without a place.
-    `candidates` [B, cells]: what open cells may still be, a bit for each value; 0 where a value stands.
-    """
-
-    grids: Grids
-    round: NDArray[np.int16]
-    rule: NDArray[np.int8]
-    uses: NDArray[np.int16]
-    contradiction: NDArray[np.bool_]
     candidates: NDArray[np.int64]
-
-    @property
-    def solved(self) -> NDArray[np.bool_]:
-        """Whether every cell was written."""
-        return (self.grids >= 0).all(1) & ~self.contradiction
-
-    @property
-    def hardest(self) -> NDArray[np.int8]:
-        """The grade: the last strategy of the list that was used (with how many `uses`); -1 where none was."""
-        used = self.uses > 0
-        last = len(STRATEGIES) - 1 - used[:, ::-1].argmax(1)
-        return np.where(used.any(1), last, -1).astype(np.int8)
-
-    def order(self, number: int) -> NDArray[np.int64]:
-        """The cells of one puzzle in the order in which they were written; within a round by position."""
-        when = self.round[number]
-        cells = np.flatnonzero(when >= 0)
-        return cells[np.argsort(when[cells], kind="stable")]
 
 
 @dataclass(frozen=True)
@@ -74,21 +47,22 @@ class Step:
 def deduce(puzzles: Grids, side: int, *, narrow: bool = False, rectangle: bool = True) -> Deduction:
     """Solve by the strategies alone. `rectangle=False` leaves out the unique rectangle."""
     count, cells = len(puzzles), side * side
-    grids = np.array(puzzles, dtype=np.int8, order="C")
     found = Deduction(
-        grids,
-        np.full((count, cells), -1, dtype=np.int16),
-        np.full((count, cells), -1, dtype=np.int8),
-        np.zeros((count, len(STRATEGIES)), dtype=np.int16),
-        np.zeros(count, dtype=np.bool_),
-        np.zeros((count, cells), dtype=np.int64),
+        grids=np.array(puzzles, dtype=np.int8, order="C"),
+        round=np.full((count, cells), -1, dtype=np.int16),
+        rule=np.full((count, cells), -1, dtype=np.int8),
+        uses=np.zeros((count, len(STRATEGIES)), dtype=np.int16),
+        contradiction=np.zeros(count, dtype=np.bool_),
+        solved=np.zeros(count, dtype=np.bool_),
+        candidates=np.zeros((count, cells), dtype=np.int64),
     )
     strategies = len(STRATEGIES) if rectangle else RECTANGLE
     tables = geometry(side)
     _deduce(
         tables.units, tables.peers, tables.coordinates, side, narrow, strategies,
-        grids, found.round, found.rule, found.uses, found.contradiction, found.candidates,
+        found.grids, found.round, found.rule, found.uses, found.contradiction, found.candidates,
     )  # fmt: skip
+    found.solved[:] = (found.grids >= 0).all(1) & ~found.contradiction
     return found
 
 

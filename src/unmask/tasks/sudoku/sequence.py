@@ -41,8 +41,7 @@ def coordinates(tokens: Int[Tensor, "B T"]) -> Int[Tensor, "B T 3"]:
 
 def solve_turns(columns: dict[str, Tensor]) -> Int[Tensor, "B L"]:
     """The solver's order, from a batch of a data set: by round, then by position; cells it did not reach come last."""
-    when = columns["round"].long()
-    return triplets.turns(when.masked_fill(when < 0, int(when.max()) + 1), columns["given"])
+    return triplets.turns_by_round(columns["round"].long(), columns["given"])
 
 
 def _places(side: int) -> Int[Tensor, "C 2"]:

@@ -49,6 +49,14 @@ class Sudoku:
         return self.side
 
     @property
+    def board(self) -> range:
+        return range(self.length)
+
+    @property
+    def begins(self) -> None:
+        return None
+
+    @property
     def geometry(self) -> Geometry:
         return geometry(self.side)
 
@@ -125,7 +133,11 @@ class Sudoku:
 
     def line(self, row: Int[Tensor, " L"]) -> str:
         """The cells, left to right and top to bottom; negative values are dots."""
-        return "".join("." if value < 0 else DIGITS[value] for value in row.tolist())
+        return "".join(self.signs(row))
+
+    def signs(self, row: Int[Tensor, " L"]) -> list[str]:
+        """What to write at each cell."""
+        return ["." if value < 0 else DIGITS[value] for value in row.tolist()]
 
     def render(self, row: Int[Tensor, " L"]) -> str:
         """The grid with its boxes drawn; negative values are dots."""
