@@ -172,16 +172,35 @@ def _splits(about: dict[str, Any], output: Output) -> None:
         console.print(f"{repeated:,} left out of validation and test: there already, but for symmetry")
 
 
+def _binned(counts: dict[str, int]) -> dict[str, int]:
+    """Many numbers, taken together so that they go on a screen."""
+    if len(counts) <= _LINES or not all(label.isdigit() for label in counts):
+        return counts
+    numbers = {int(label): count for label, count in counts.items()}
+    low, width = min(numbers), -(-(max(numbers) - min(numbers) + 1) // _LINES)
+    binned: dict[str, int] = {}
+    for number, count in numbers.items():
+        begin = low + (number - low) // width * width
+        label = f"{begin}-{begin + width - 1}"
+        binned[label] = binned.get(label, 0) + count
+    return binned
+
+
+_LINES = 24
+"""Lines of a histogram in the terminal."""
+
+
 def _bars(found: Histograms, output: Output) -> None:
     from rich.bar import Bar
     from rich.table import Table
 
     console = output.out
     console.soft_wrap = False
-    for title, counts in found.items():
+    for title, single in found.items():
+        counts = _binned(single)
         total, most = sum(counts.values()), max(counts.values())
         table = Table(box=None, pad_edge=False, header_style="bold", show_header=True)
-        table.add_column(title)
+        table.add_column(title, no_wrap=True)
         table.add_column("examples", justify="right")
         table.add_column("share", justify="right")
         table.add_column("", width=40)

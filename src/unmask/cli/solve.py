@@ -79,14 +79,15 @@ def _show(found: Solving, output: Output) -> None:
     console = output.out
     console.soft_wrap = False
     if not output.quiet:
-        console.print(Text(found.before), "")
+        console.print(Text(found.before + "\n"))
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
         table.add_column("step", justify="right", style="dim")
         table.add_column("rule", no_wrap=True, style="cyan")
         table.add_column("what it did", overflow="fold")
         for number, (rule, did) in enumerate(found.steps, start=1):
             table.add_row(str(number), rule, Text(did))
-        console.print(table, "")
+        console.print(table)
+        console.print()
     console.print(Text(found.after))
     if not output.quiet:
         console.print(Text(f"\n{found.grade}", "bold" if found.solved else "yellow"))

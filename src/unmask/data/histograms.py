@@ -59,7 +59,7 @@ def draw(found: Histograms, title: str, path: Path) -> None:
         axes.set_xticks(list(places), labels, rotation=40 if words else 0, ha="right" if words else "center")
         axes.tick_params(axis="x", length=0)
         axes.set_xlabel(name)
-        axes.set_ylabel("examples")
+        axes.set_ylabel("count")
         axes.spines[["top", "right"]].set_visible(False)
     kind = path.suffix.removeprefix(".").lower()
     if kind not in ("png", "svg", "pdf"):

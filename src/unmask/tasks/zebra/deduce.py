@@ -120,6 +120,7 @@ def _house(word: np.int64) -> int:
 def _apply(clues, houses, attributes, rule, before, possible, trial):
     """Everything that one rule rules out, seen from `before`, taken from `possible`."""
     left = np.empty(3, dtype=np.int64)
+    weight = np.zeros((MOST + 1, MOST), dtype=np.int64)  # for the search; of no use here
     if rule == TAKEN:
         for attribute in range(attributes):
             for value in range(houses):
@@ -136,8 +137,9 @@ def _apply(clues, houses, attributes, rule, before, possible, trial):
                 once |= before[attribute, value]
             single = once & ~twice
             for value in range(houses):
-                if before[attribute, value] & single:
-                    possible[attribute, value] &= single
+                word = before[attribute, value] & single
+                if word:  # two such houses for one value: it is left without any
+                    possible[attribute, value] = word if is_one(word) else 0
     elif rule < SUPPOSE:
         for number in range(len(clues)):
             clue = clues[number]
@@ -155,7 +157,7 @@ def _apply(clues, houses, attributes, rule, before, possible, trial):
                     if word >> house & 1:
                         trial[:] = before
                         trial[attribute, value] = 1 << house
-                        if propagate(clues, houses, attributes, trial, left) == -1:
+                        if propagate(clues, houses, attributes, trial, left, weight) == -1:
                             possible[attribute, value] &= ~(1 << house)
 
 

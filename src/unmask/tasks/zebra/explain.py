@@ -60,6 +60,8 @@ def _unique(text: str) -> tuple[english.Text, Array]:
     count = int(found.count[0])
     if count == 0:
         raise UnmaskError("the puzzle has no solution: the clues contradict each other")
+    if count < 0:
+        raise UnmaskError("the search gave up: give more clues")
     if count > 1:
         one, other = (" ".join(english.houses(grid, read.puzzle, read.words)) for grid in found.grids[0])
         raise UnmaskError(f"the puzzle has more than one solution, among them: {one} And: {other} Give more clues")

@@ -30,7 +30,7 @@ from unmask.tasks.zebra.clues import (
     Puzzles,
 )
 from unmask.tasks.zebra.rules import begin, holds, operands
-from unmask.tasks.zebra.search import DEPTH, count_from
+from unmask.tasks.zebra.search import DEPTH, NODES, count_from
 
 MOST_CLUES = 31
 """Clues of a puzzle; one that would need more (hardly ever) is drawn anew."""
@@ -153,7 +153,7 @@ def _draw_puzzle(state, houses, attributes, grid, drawn, stack, found, places):
         if other_known and holds(drawn[count - 1], places):
             continue  # another solution is known, and this clue does not rule it out
         begin(houses, attributes, stack[0])
-        if count_from(stack, drawn[:count], houses, attributes, 2, found) == 1:
+        if count_from(stack, drawn[:count], houses, attributes, 2, found, NODES) == 1:
             break
         other = 0 if (found[0, :attributes, :houses] != grid[:attributes, :houses]).any() else 1
         _places_of(found[other], houses, attributes, places)
@@ -164,7 +164,7 @@ def _draw_puzzle(state, houses, attributes, grid, drawn, stack, found, places):
         kind = drawn[number, 0]
         drawn[number, 0] = -1
         begin(houses, attributes, stack[0])
-        if count_from(stack, drawn[:count], houses, attributes, 2, found) != 1:
+        if count_from(stack, drawn[:count], houses, attributes, 2, found, NODES) != 1:
             drawn[number, 0] = kind
     left = 0
     for number in range(count):

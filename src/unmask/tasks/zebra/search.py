@@ -1,7 +1,10 @@
 """The exact solver: how many solutions a Zebra puzzle has, up to a limit, and what they are.
 
 Clues and the rule that values of an attribute are in different houses are applied to the possibility grid until
-nothing changes; then a house is tried for a value that has fewest, and taken away if nothing comes of it.
+nothing changes; then a house is tried for a value, and taken away if nothing comes of it. That value has few houses
+left for the number of clues that speak of it and of contradictions that it had a part in (the ratio of domain to
+weighted degree; Boussemart et al. 2004): so a contradiction between two clues is found before all the values that
+have nothing to do with it are gone through.
 """
 
 from __future__ import annotations
@@ -18,25 +21,31 @@ from unmask.tasks.zebra.rules import allowed, begin, is_one, operands
 DEPTH = MOST * MOST + 1
 """Values that can be tried one upon the other."""
 
+NODES = 100_000
+"""Steps of the search for a solution; generated puzzles take a few dozen."""
+
 
 @dataclass(frozen=True, eq=False)
 class Solutions:
-    """`count` [B]: how many there are, no more than the limit. `grids` [B, limit, 6, 6]: the first ones, the value of
+    """`count` [B]: how many there are, no more than the limit; -1 where `nodes` did not suffice to tell. `grids` [B, limit, 6, 6]: the first ones, the value of
     each attribute (a row) at each house (a column); -1 where there is none."""
 
     count: np.ndarray
     grids: Array
 
 
-def search(puzzles: Puzzles, limit: int = 2, *, known: Array | None = None) -> Solutions:
+def search(puzzles: Puzzles, limit: int = 2, *, known: Array | None = None, nodes: int = NODES) -> Solutions:
     """Count the solutions of each puzzle up to `limit`, and find them. A limit of 2 tells whether there is just one.
 
-    `known` [B, 6, 6] are values that are given besides the clues, laid out like a solution; -1 where none is.
+    `known` [B, 6, 6] are values that are given besides the clues, laid out like a solution; -1 where none is. Each
+    puzzle may take `nodes` steps for each solution that is asked for.
     """
     count = np.zeros(len(puzzles), dtype=np.int64)
     grids = np.full((len(puzzles), limit, MOST, MOST), -1, dtype=np.int8)
     given = np.full((len(puzzles), MOST, MOST), -1, dtype=np.int8) if known is None else known
-    _search(puzzles.houses, puzzles.attributes, puzzles.clues, np.ascontiguousarray(given), limit, count, grids)
+    given = np.ascontiguousarray(given, dtype=np.int8)
+    most = nodes * limit
+    _search(puzzles.houses, puzzles.attributes, puzzles.clues, given, limit, most, count, grids)
     return Solutions(count, grids)
 
 
@@ -45,8 +54,9 @@ def search(puzzles: Puzzles, limit: int = 2, *, known: Array | None = None) -> S
 
 @njit(cache=True)
 @no_type_check
-def propagate(clues, houses, attributes, possible, left):
-    """Apply every clue and rule until nothing changes. -1: contradiction, 1: all is known, 0: neither."""
+def propagate(clues, houses, attributes, possible, left, weight):
+    """Apply every clue and rule until nothing changes. -1: contradiction, 1: all is known, 0: neither. `weight` grows
+    for the values of the clue or the attribute that contradicted."""
     everything = (1 << houses) - 1
     while True:
         changed = False
@@ -60,6 +70,8 @@ def propagate(clues, houses, attributes, possible, left):
                 a, v = clue[1 + 2 * i], clue[2 + 2 * i]
                 if left[i] != possible[a, v]:
                     if left[i] == 0:
+                        for j in range(operands(kind)):
+                            weight[clue[1 + 2 * j], clue[2 + 2 * j]] += 1
                         return -1
                     possible[a, v] = left[i]
                     changed = True
@@ -71,14 +83,16 @@ def propagate(clues, houses, attributes, possible, left):
                 twice |= once & word
                 once |= word
             if once != everything:
+                weight[attribute] += 1
                 return -1
             single = once & ~twice
             for value in range(houses):
                 word = possible[attribute, value]
                 if word & single and not is_one(word):  # a house where no other value can be
                     word &= single
-                    if not is_one(word):
-                        return -1  # two such houses for one value
+                    if not is_one(word):  # two such houses for one value
+                        weight[attribute] += 1
+                        return -1
                     possible[attribute, value] = word
                     changed = True
                 if is_one(word):
@@ -89,6 +103,7 @@ def propagate(clues, houses, attributes, possible, left):
                 else:
                     full = False
                     if word == 0:
+                        weight[attribute] += 1
                         return -1
         if not changed:
             return 1 if full else 0
@@ -118,13 +133,22 @@ def read_off(possible, houses, attributes, grid):
 
 @njit(cache=True)
 @no_type_check
-def count_from(stack, clues, houses, attributes, limit, grids):
-    """Solutions of the grid of possibilities at the bottom of the stack, up to `limit`."""
+def count_from(stack, clues, houses, attributes, limit, grids, nodes):
+    """Solutions of the grid of possibilities at the bottom of the stack, up to `limit`; -1 if that takes more than
+    `nodes`."""
     left = np.empty(3, dtype=np.int64)
+    weight = np.ones((MOST + 1, MOST), dtype=np.int64)
+    for clue in clues:
+        if clue[0] >= 0:
+            for i in range(operands(clue[0])):
+                weight[clue[1 + 2 * i], clue[2 + 2 * i]] += 1
     count, depth = 0, 0
     while depth >= 0:
+        nodes -= 1
+        if nodes < 0:
+            return -1
         possible = stack[depth]
-        status = propagate(clues, houses, attributes, possible, left)
+        status = propagate(clues, houses, attributes, possible, left, weight)
         if status == 1:
             read_off(possible, houses, attributes, grids[count])
             count += 1
@@ -133,7 +157,7 @@ def count_from(stack, clues, houses, attributes, limit, grids):
         if status != 0:
             depth -= 1
             continue
-        least, a, v = MOST + 1, 0, 0
+        least, heaviest, a, v = 1, 0, 0, 0
         for attribute in range(attributes):
             for value in range(houses):
                 word = possible[attribute, value]
@@ -141,8 +165,9 @@ def count_from(stack, clues, houses, attributes, limit, grids):
                 while word:
                     word &= word - 1
                     size += 1
-                if 1 < size < least:
-                    least, a, v = size, attribute, value
+                # size / weight is less than that of the best so far
+                if size > 1 and size * heaviest < least * weight[attribute, value]:
+                    least, heaviest, a, v = size, weight[attribute, value], attribute, value
         first = possible[a, v] & -possible[a, v]
         stack[depth + 1] = possible
         stack[depth + 1, a, v] = first
@@ -153,9 +178,11 @@ def count_from(stack, clues, houses, attributes, limit, grids):
 
 @njit(cache=True)
 @no_type_check
-def _search(houses, attributes, clues, known, limit, counts, grids):
+def _search(houses, attributes, clues, known, limit, nodes, counts, grids):
     stack = np.empty((DEPTH, MOST + 1, MOST), dtype=np.int64)
     for number in range(len(houses)):
         begin(houses[number], attributes[number], stack[0])
         give(stack[0], known[number], houses[number], attributes[number])
-        counts[number] = count_from(stack, clues[number], houses[number], attributes[number], limit, grids[number])
+        counts[number] = count_from(
+            stack, clues[number], houses[number], attributes[number], limit, grids[number], nodes
+        )
