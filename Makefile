@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PARTS ?= auto
 
-.PHONY: demo test test-all benchmark picture clean
+.PHONY: demo test test-all benchmark picture kernels clean
 
 demo: .venv/run
 	$(BIN)/unmask demo
@@ -19,6 +19,7 @@ test-all: test
 
 benchmark: .venv/run
 	$(BIN)/python benchmarks/decode.py --json results/decode_speed.jsonl
+	$(BIN)/python benchmarks/puzzles.py --json results/puzzle_speed.jsonl
 
 picture: .venv/run
 	$(BIN)/python docs/picture.py
@@ -31,6 +32,10 @@ picture: .venv/run
 .venv/test: .venv/run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[test]"
 	touch $@
+
+# Compiled kernels are thrown away: for when one has changed that kernels in other files call.
+kernels:
+	find src -name '*.nb[ic]' -delete
 
 clean:
 	rm -rf .venv

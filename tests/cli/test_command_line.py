@@ -12,39 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from unmask.cli import application, main
+from unmask.cli import application
 from unmask.strategies import LITERATURE
 from unmask.strategy import names
 
 PUZZLE = "1... ..2. .3.. ...4"
 ANSWER = "1243342143122134"
-
-
-@pytest.fixture
-def run(capsys, monkeypatch):
-    """Runs a command in this process: (exit code, stdout, stderr)."""
-
-    def call(*arguments: str, typed: bytes | None = None) -> tuple[int, str, str]:
-        if typed is not None:
-            monkeypatch.setattr("sys.stdin", _Typed(typed))
-        with pytest.raises(SystemExit) as stopped:
-            main(arguments)
-        captured = capsys.readouterr()
-        return int(stopped.value.code or 0), captured.out, captured.err
-
-    return call
-
-
-class _Typed:
-    """Standard input that is no terminal."""
-
-    def __init__(self, data: bytes) -> None:
-        import io
-
-        self.buffer = io.BytesIO(data)
-
-    def isatty(self) -> bool:
-        return False
 
 
 def command(*arguments: str, **options) -> subprocess.CompletedProcess:

@@ -28,6 +28,10 @@ def test_every_name_is_a_task(name: str) -> None:
     assert torch.equal(again.tokens[0], rows.tokens[0])
     assert found.render(rows.tokens[0])
     assert "\n" not in found.line(rows.tokens[0])
+    # what a picture shows: a sign for each position, in lines of equal length, everything that is not given among it
+    assert len(found.signs(rows.tokens[0])) == found.length
+    assert len(found.board) % found.columns == 0
+    assert set((rows.present[0] & ~rows.given[0]).nonzero().flatten().tolist()) <= {*found.board}
 
 
 def test_sudoku_is_among_them() -> None:

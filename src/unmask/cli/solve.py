@@ -50,7 +50,8 @@ def solve(
     solved = wrong = 0
     for name, text in named:
         try:
-            found = solvers[by](text)
+            with output.side.status("solving (the first time, solvers are compiled)"):
+                found = solvers[by](text)
         except UnmaskError as error:
             wrong += 1
             if len(named) == 1:

@@ -7,10 +7,11 @@ from functools import cache
 import numpy as np
 import plain_zebra as plain
 import pytest
+from any_clues import renamed
 from numpy.typing import NDArray
 
 from unmask.tasks.solving import UNSOLVED
-from unmask.tasks.zebra.clues import BETWEEN, DIRECTLY, HOUSE, LEFT, Clue, Puzzle, Puzzles
+from unmask.tasks.zebra.clues import HOUSE, Clue, Puzzle, Puzzles
 from unmask.tasks.zebra.deduce import RULES, SUPPOSE, deduce, steps
 from unmask.tasks.zebra.generate import generate
 from unmask.tasks.zebra.search import search
@@ -22,7 +23,7 @@ def generated() -> tuple[Puzzles, NDArray[np.int8]]:
 
 
 def test_the_plain_program_has_the_same_rules() -> None:
-    assert plain.PROPAGATION == RULES[:SUPPOSE]
+    assert RULES[:SUPPOSE] == plain.PROPAGATION
     assert RULES[SUPPOSE] == "supposition"
 
 
@@ -81,7 +82,9 @@ def test_every_step_is_that_of_the_plain_program(suppose: bool) -> None:
         assert {
             (a, h): int(found.round[number, a, h]) for a, h in zip(*np.nonzero(found.round[number] >= 0), strict=True)
         } == when
-        assert found.order(number).tolist() == sorted((6 * a + h for a, h in when), key=lambda c: (when[divmod(c, 6)], c))
+        assert found.order(number).tolist() == sorted(
+            (6 * a + h for a, h in when), key=lambda c: (when[divmod(c, 6)], c)
+        )
     assert used >= {"the house is taken", "nothing else fits", *(f"clue: {kind}" for kind in plain.KINDS)}
 
 
@@ -90,33 +93,6 @@ def test_a_clue_that_acts_is_named() -> None:
     first = next(steps(puzzle))
     assert first.clues == (1,)
     assert first.written == ((0, 2, 1),)
-
-
-def renamed(puzzle: Puzzle, draw: np.random.Generator) -> Puzzle:
-    """The same puzzle with values renamed, attributes permuted, houses mirrored perhaps, clues in another order."""
-    n, m = puzzle.houses, puzzle.attributes
-    attributes = draw.permutation(m).tolist()
-    names = [draw.permutation(n).tolist() for _ in range(m)]
-    mirrored = bool(draw.integers(2))
-
-    def operand(one: tuple[int, int]) -> tuple[int, int]:
-        attribute, value = one
-        if attribute == HOUSE:
-            return HOUSE, n - 1 - value if mirrored else value
-        return attributes[attribute], names[attribute][value]
-
-    clues = []
-    for number in draw.permutation(len(puzzle.clues)):
-        clue = puzzle.clues[number]
-        operands = [operand(one) for one in clue.operands]
-        if mirrored and clue.kind in (DIRECTLY, LEFT):
-            operands.reverse()
-        elif clue.kind == BETWEEN and draw.integers(2):
-            operands[1:] = operands[:0:-1]
-        elif clue.kind in (0, 1, 4) and draw.integers(2):
-            operands.reverse()
-        clues.append(Clue(clue.kind, tuple(operands)))
-    return Puzzle(n, m, tuple(clues))
 
 
 def test_the_grade_is_the_same_for_what_is_the_same() -> None:

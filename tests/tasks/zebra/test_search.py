@@ -10,36 +10,16 @@ from pathlib import Path
 
 import numpy as np
 import plain_zebra as plain
+from any_clues import Raw, made, raw
 from hypothesis import given, settings
-from hypothesis import strategies as some
 
-from unmask.tasks.zebra.clues import HOUSE, OPERANDS, Clue, Puzzle, Puzzles
+from unmask.tasks.zebra.clues import HOUSE, Clue, Puzzle, Puzzles
 from unmask.tasks.zebra.deduce import deduce
 from unmask.tasks.zebra.search import search
 
 
-Raw = tuple[int, int, list[tuple[int, list[tuple[int, int]]]]]
-
-
-@some.composite
-def raw(draw, houses=some.integers(3, 6), attributes=some.integers(3, 6)) -> Raw:
-    """Any clues, true of anything or of nothing. Plain numbers: Hypothesis wants values that are not checked yet."""
-    n, m = draw(houses), draw(attributes)
-    operand = some.tuples(some.sampled_from([*range(m), HOUSE]), some.integers(0, n - 1))
-    clue = some.integers(0, 6).flatmap(
-        lambda kind: some.tuples(
-            some.just(kind), some.lists(operand, min_size=OPERANDS[kind], max_size=OPERANDS[kind], unique=True)
-        )
-    )
-    return n, m, draw(some.lists(clue, max_size=8))
-
-
-def made(numbers: Raw) -> Puzzle:
-    return Puzzle(numbers[0], numbers[1], tuple(Clue(kind, tuple(operands)) for kind, operands in numbers[2]))
-
-
 @settings(deadline=None, max_examples=150)
-@given(raw(houses=some.just(3), attributes=some.just(3)))
+@given(raw(most=3))
 def test_counts_are_those_of_brute_force(numbers: Raw) -> None:
     puzzle = made(numbers)
     lines = list(permutations(range(3)))

@@ -1,0 +1,155 @@
+"""Plain English: what is written reads back as the same clues; other words are understood, or refused by their line."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from any_clues import Raw, made, raw
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from unmask.errors import UnmaskError
+from unmask.tasks.zebra.clues import BETWEEN, DIFFERENT, DIRECTLY, END, HOUSE, LEFT, NEXT, SAME, Clue, Puzzles
+from unmask.tasks.zebra.english import houses, read, write
+from unmask.tasks.zebra.generate import generate
+from unmask.tasks.zebra.search import search
+
+HEAD = """There are 3 houses.
+Colors: red, green, blue
+People: Dane, Swede, Old Greek
+Drinks: tea, orange juice and milk
+"""
+RED, GREEN, BLUE = (0, 0), (0, 1), (0, 2)
+DANE, SWEDE, GREEK = (1, 0), (1, 1), (1, 2)
+TEA, JUICE, MILK = (2, 0), (2, 1), (2, 2)
+
+
+def test_two_thousand_puzzles_read_back_as_the_same_clues() -> None:
+    puzzles, solutions = generate(8, 0, 2000)
+    for number in range(2000):
+        puzzle = puzzles[number]
+        lines = write(puzzle)
+        assert read("\n".join(lines)).puzzle == puzzle
+        text = read(" ".join(lines + houses(solutions[number], puzzle)))
+        assert text.puzzle == puzzle
+        assert (text.known == solutions[number]).all()
+
+
+@settings(deadline=None, max_examples=200)
+@given(raw(), some.data())
+def test_any_clues_read_back(numbers: Raw, data: some.DataObject) -> None:
+    # House numbers in every place, values of one attribute in one clue: also what no generator makes.
+    puzzle = made(numbers)
+    known = np.full((6, 6), -1, dtype=np.int8)
+    for attribute in range(puzzle.attributes):
+        order = data.draw(some.permutations(range(puzzle.houses)))
+        shown = data.draw(some.integers(0, puzzle.houses))
+        known[attribute, :shown] = order[:shown]
+    text = read("\n".join([*write(puzzle), *houses(known, puzzle)]))
+    assert text.puzzle == puzzle
+    assert (text.known == known).all()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("The Dane lives in the red house.", Clue(SAME, (DANE, RED))),
+        ("(4) the dane LIVES in the RED house", Clue(SAME, (DANE, RED))),
+        ("- The Dane drinks orange juice!", Clue(SAME, (DANE, JUICE))),
+        ("Clue 7: Teas are drunk by the Old Greek.", Clue(SAME, (TEA, GREEK))),
+        ("The Swede lives in house number 2.", Clue(SAME, (SWEDE, (HOUSE, 1)))),
+        ("Milk is drunk in the middle house.", Clue(SAME, (MILK, (HOUSE, 1)))),
+        ("The Dane lives in the last house.", Clue(SAME, (DANE, (HOUSE, 2)))),
+        ("The Swede does not live in the blue house.", Clue(DIFFERENT, (SWEDE, BLUE))),
+        ("The Swede doesn't drink milk.", Clue(DIFFERENT, (SWEDE, MILK))),
+        ("The Dane is in one of the end houses.", Clue(END, (DANE,))),
+        ("Tea is drunk at one end.", None),
+        ("Tea is drunk at an end.", Clue(END, (TEA,))),
+        ("The green house is immediately to the right of the blue house.", Clue(DIRECTLY, (BLUE, GREEN))),
+        ("The green house is directly left of the blue house.", Clue(DIRECTLY, (GREEN, BLUE))),
+        ("The Dane lives next to the Swede, to the left.", None),
+        ("The man who drinks tea lives right next to the Swede.", Clue(NEXT, (TEA, SWEDE))),
+        ("The Dane and the Swede are neighbours.", Clue(NEXT, (DANE, SWEDE))),
+        ("The Dane lives somewhere to the right of the Swede.", Clue(LEFT, (SWEDE, DANE))),
+        ("The Old Greek lives left of house 3.", Clue(LEFT, (GREEK, (HOUSE, 2)))),
+        ("The Dane lives between the Swede and the red house.", Clue(BETWEEN, (DANE, SWEDE, RED))),
+        ("Between the Swede and the red house lives the Dane.", Clue(BETWEEN, (DANE, SWEDE, RED))),
+        ("The Dane is not next to the Swede.", None),
+        ("The Dane lives two houses left of the Swede.", None),
+        ("The Dane drinks tea or milk.", None),
+        ("Either the Dane drinks tea or the Swede drinks milk.", None),
+        ("The Dane drinks neither tea nor milk.", None),
+        ("The Dane is the Dane.", None),
+        ("The Dane.", None),
+        ("The Dane lives directly.", None),
+        ("On the left, the Dane drinks tea.", None),
+        ("If the Dane drinks tea, the Swede does not.", None),
+    ],
+)
+def test_sentences(sentence: str, expected: Clue | None) -> None:
+    if expected is None:
+        with pytest.raises(UnmaskError, match=r"^line 5: cannot tell what '.*' says of [1-4] values?; expected a clue"):
+            read(HEAD + sentence)
+    else:
+        assert read(HEAD + sentence).puzzle.clues == (expected,)
+
+
+def test_a_riddle_in_words_of_its_own() -> None:
+    text = read(
+        """There are five houses in a row. Everybody keeps another animal.
+        Colors: red, green, ivory, yellow, blue
+        From: England, Spain, Ukraine, Norway, Japan
+        Animals: dog, snail, fox, horse, zebra
+        Drinks: coffee, tea, milk, orange juice, water
+        Smokes: Old Gold, Kool, Chesterfield, Lucky Strike, Parliament
+
+        Red is the house of the man from England. The dog lives with the man from Spain.
+        Coffee is had in the green house.
+        Tea goes with Ukraine.
+        Green stands immediately to the right of ivory.
+        Old Gold and the snails are in the same house.
+        Kool is smoked in the yellow house.
+        Milk is for the middle house.
+        The first house is of the man from Norway.
+        Chesterfield is smoked next to the fox.
+        Kool is smoked next to the horse.
+        Lucky Strike goes with orange juice.
+        The man from Japan smokes Parliament.
+        Norway is next to blue.
+        Who has the zebra? Who drinks water?
+        """
+    )
+    assert len(text.puzzle.clues) == 14
+    found = search(Puzzles.of([text.puzzle]), limit=5)
+    assert found.count[0] == 1
+    answer = houses(found.grids[0, 0], text.puzzle, text.words)
+    assert answer[0].startswith("House 1: yellow, Norway, fox, water")
+    assert "Japan, zebra" in answer[4]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no attributes: expected lines such as"),
+        ("There are 9 houses.", "line 1: there are 9 houses; expected 3 to 6"),
+        ("There are many houses.", "line 1: there are many houses; expected 3 to 6"),
+        (HEAD.replace("3", "4"), "line 2: Colors has 3 values; expected 4, one for each house"),
+        (HEAD + "Pets: cat, dog", "line 5: Pets has 2 values; expected 3"),
+        (HEAD + "Pets: cat, dog, red", "line 5: red is listed twice"),
+        (HEAD + "Colors: cyan, pink, black", "line 5: Colors is listed a second time"),
+        ("\n\nA: a1, a2, a3\nB: b1, b2, b3", "a Zebra puzzle has 3 to 6 attributes, not 2"),
+        ("A: a1, a2\nB: b1, b2\nC: c1, c2", "a Zebra puzzle has 3 to 6 houses, not 2"),
+        (HEAD + "The Dane drinks tea.\n\nThe zebra is missing.", "line 7: 'The zebra is missing' names no value"),
+        (HEAD + "The Dane lives in house 4.", "line 5: there is no house 4; the puzzle has 3"),
+        (HEAD + "The Dane lives in the fifth house.", "line 5: there is no fifth house; the puzzle has 3"),
+        (HEAD + "House 4: red.", "line 5: there is no house 4; the puzzle has 3"),
+        (HEAD + "House 1: rde.", "line 5: 'rde' is no value that is listed"),
+        (HEAD + "House 1: red. House 1: blue.", "line 5: blue contradicts what is known"),
+        (HEAD + "House 1: red.\nHouse 2: red.", "line 6: red contradicts what is known"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(text: str, message: str) -> None:
+    with pytest.raises(UnmaskError) as caught:
+        read(text)
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
