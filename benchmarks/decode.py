@@ -12,19 +12,16 @@ with the loop token by token. What counts are the ratios within one run: machine
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
-import platform
 import statistics
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import torch
+from recording import about, write
 from torch import Tensor
 
-import unmask
 from unmask import State, decode, parse
 
 
@@ -175,20 +172,6 @@ def finished_rows(batch: int) -> dict:
     }
 
 
-def about(command: str) -> dict:
-    """What a recorded number must be read with."""
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False).stdout
-    return {
-        "command": command,
-        "date": datetime.date.today().isoformat(),
-        "commit": commit.strip(),
-        "unmask": unmask.__version__,
-        "torch": torch.__version__,
-        "machine": f"{platform.machine()}, {torch.get_num_threads()} threads",
-        "seed": 0,
-    }
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", type=Path, help="write the rows to this file, one JSON object a line")
@@ -207,8 +190,7 @@ def main() -> None:
         rows.append(run())
         print(json.dumps(rows[-1]), flush=True)
     if arguments.json:
-        arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        arguments.json.write_text("".join(json.dumps(header | row) + "\n" for row in rows), encoding="utf-8")
+        write(arguments.json, header, rows)
 
 
 if __name__ == "__main__":

@@ -65,3 +65,13 @@ def test_the_readme_s_speeds_are_the_recorded_ones():
     assert len(told) >= 14
     assert set(told) <= recorded
     assert all(name in table for name in (json.loads(lines[0])["commit"], json.loads(lines[0])["date"]))
+
+
+def test_the_riddle_is_solved():
+    done = subprocess.run(
+        [sys.executable, "-m", "unmask", "solve", "--file", str(ROOT / "examples" / "zebra.txt")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "supposition" not in done.stdout
+    assert "solved by propagation alone" in done.stdout

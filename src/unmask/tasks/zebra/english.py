@@ -167,8 +167,8 @@ _LISTED = re.compile(r"([^:]+):\s*(.+)$", re.DOTALL)
 _KNOWN = re.compile(r"house (?:number )?(\d+)$", re.IGNORECASE)
 _BY_NUMBER = rf"house (?:number )?(?P<number>\d+)|(?P<ordinal>{'|'.join(_ORDINALS)}|middle|last) house"
 _UNCLEAR = re.compile(
-    r"\b(or|either|neither|nor|if|unless|only|both|one|two|three|four|five|exactly|least|most|apart|away|far|across|"
-    r"opposite|above|below|before|after|behind|front)\b"
+    r"\b(or|either|neither|nor|if|unless|only|both|one \w*house|two|three|four|five|exactly|least|most|"
+    r"apart|away|far|across|opposite|above|below|before|after|behind|front)\b"
 )
 
 
@@ -300,7 +300,7 @@ def _clue(sentence: str, lexicon: dict[str, tuple[int, int]], size: int, line: i
     directly = re.search(r"\b(directly|immediate(ly)?|just)\b", rest) or beside
     end = re.search(r"\b(one of the ends?|ends?|end houses?|edges?|corner|outermost|leftmost or rightmost)\b", rest)
     relations = (between >= 0) + (side is not None or beside is not None) + (end is not None)
-    if refused or relations > 1 or (relations and negated) or not _plain(rest, end is not None):
+    if refused or relations > 1 or (relations and negated) or not _plain(rest):
         raise doubt
     if between >= 0 and len(operands) == 3:
         middle = 0 if found[0][0] < between else 2
@@ -321,10 +321,9 @@ def _clue(sentence: str, lexicon: dict[str, tuple[int, int]], size: int, line: i
     return Clue(DIFFERENT if negated else SAME, operands)
 
 
-def _plain(rest: str, end: bool) -> bool:
+def _plain(rest: str) -> bool:
     """Whether nothing is in the words between the values that could turn their meaning."""
-    unclear = _UNCLEAR.search(rest.replace("one of the", "") if end else rest)
-    return unclear is None and len(re.findall(r"\b(?:left|right)\b", rest)) <= 1
+    return _UNCLEAR.search(rest) is None and len(re.findall(r"\b(?:left|right)\b", rest)) <= 1
 
 
 def _known(said: list[tuple[int, int, str]], lexicon: dict[str, tuple[int, int]], puzzle: Puzzle) -> Array:

@@ -27,8 +27,8 @@ NODES = 100_000
 
 @dataclass(frozen=True, eq=False)
 class Solutions:
-    """`count` [B]: how many there are, no more than the limit; -1 where `nodes` did not suffice to tell. `grids` [B, limit, 6, 6]: the first ones, the value of
-    each attribute (a row) at each house (a column); -1 where there is none."""
+    """`count` [B]: how many there are, no more than the limit; -1 where `nodes` did not suffice to tell. `grids`
+    [B, limit, 6, 6]: the first ones, the value of each attribute (a row) at each house (a column); -1 where none is."""
 
     count: np.ndarray
     grids: Array
