@@ -14,7 +14,7 @@ import json
 from pathlib import Path
 
 import torch
-from decode import about
+from recording import about
 from torch import Tensor, nn
 
 from unmask import State, decode, fixed_shape
