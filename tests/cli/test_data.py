@@ -62,7 +62,8 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    kept, last = err.splitlines()
+    first, kept, last = err.splitlines()
+    assert first.startswith("stopping: what is at work is finished first")
     assert kept.endswith("run the same command again to go on")
     assert 2000 <= int(kept.split()[0]) < 40000
     assert last == "unmask: interrupted"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import logging
 import multiprocessing
 import os
 import shutil
@@ -39,6 +40,8 @@ SHARD = 1 << 18
 PARTS = ("train", "validation", "test")
 HELD_OUT = 1 / 32
 """The share of groups that are in validation, and in test."""
+
+_log = logging.getLogger(__name__)
 
 Watch = Callable[[int], None]
 """Told how many examples are there, whenever it has become more."""
@@ -158,8 +161,11 @@ def _make_all(recipe: Recipe, making: Path, chunks: list[tuple[int, int]], proce
         raise UnmaskError(
             "a process was killed, perhaps for want of memory; run the command again to go on, with fewer --processes"
         ) from None
+    except KeyboardInterrupt:
+        _log.warning("stopping: what is at work is finished first, and kept")
+        raise
     finally:
-        pool.shutdown(cancel_futures=True)  # what is at work is finished and kept
+        pool.shutdown(cancel_futures=True)
 
 
 def _live_with_parent() -> None:
