@@ -167,9 +167,18 @@ _LISTED = re.compile(r"([^:]+):\s*(.+)$", re.DOTALL)
 _KNOWN = re.compile(r"house (?:number )?(\d+)$", re.IGNORECASE)
 _BY_NUMBER = rf"house (?:number )?(?P<number>\d+)|(?P<ordinal>{'|'.join(_ORDINALS)}|middle|last) house"
 _UNCLEAR = re.compile(
-    r"\b(or|either|neither|nor|if|unless|only|both|one \w*house|two|three|four|five|exactly|least|most|"
-    r"apart|away|far|across|opposite|above|below|before|after|behind|front)\b"
+    r"\b(or|either|neither|nor|if|unless|only|both|one \w*house|two|three|four|five|exactly|least|most|than|"
+    r"apart|away|far|further|across|opposite|above|below|before|after|behind|front|other|others|another|different|"
+    r"except|but|without|lacks?|hates?|dislikes?|avoids?|refuses?|rather|instead|may|might|could|perhaps|maybe|"
+    r"nobody|none|nothing|hardly|from (?:the )?(?:left|right|ends?|edge))\b"
 )
+"""Words that could turn what a sentence means; with any of them it is refused."""
+_NEGATED = re.compile(r"\b(?:not|never|no|cannot)\b|n['’]t\b")
+_SIDE = re.compile(r"\b(left|right)\b(?=(?:[- ]hand)?(?: side)? of\b)")
+_ANY_SIDE = re.compile(r"\b(?:left|right)\b(?! (?:next|beside)\b)")
+_BESIDE = re.compile(r"\b(?:next to|next door to|adjacent|beside|neighbou?rs?|neighbou?ring|next to each other)\b")
+_DIRECTLY = re.compile(r"\b(?:directly|immediate(?:ly)?|just|right next|right beside)\b")
+_END = re.compile(r"\b(?:(?:an|one) (?:end|edge)|an (?:end|outer|edge) house|a corner house|end houses|ends|edges)\b")
 
 
 def read(text: str) -> Text:
@@ -292,15 +301,12 @@ def _clue(sentence: str, lexicon: dict[str, tuple[int, int]], size: int, line: i
         f"line {line}: cannot tell what {_short(sentence)} says of {len(operands)} value{'s' * (len(operands) != 1)}; "
         f"expected a clue such as 'The Dane lives next to the red house' (see unmask solve --help)"
     )
-    refused = len(set(operands)) < len(operands)
-    negated = re.search(r"\bnot\b|n't\b|\bnever\b|\bno\b", rest) is not None
-    between = rest.find("between")
-    side = re.search(r"\b(left|right)\b(?! (?:next|beside))", rest)
-    beside = re.search(r"\b(next|adjacent|beside|neighbou?rs?|neighbou?ring)\b", rest)
-    directly = re.search(r"\b(directly|immediate(ly)?|just)\b", rest) or beside
-    end = re.search(r"\b(one of the ends?|ends?|end houses?|edges?|corner|outermost|leftmost or rightmost)\b", rest)
-    relations = (between >= 0) + (side is not None or beside is not None) + (end is not None)
-    if refused or relations > 1 or (relations and negated) or not _plain(rest):
+    negations, between = len(_NEGATED.findall(rest)), rest.find("between")
+    side, beside, directly, end = (pattern.search(rest) for pattern in (_SIDE, _BESIDE, _DIRECTLY, _END))
+    sides = len(_ANY_SIDE.findall(rest))
+    relations = (between >= 0) + (sides > 0 or beside is not None) + (end is not None)
+    unclear = _UNCLEAR.search(rest) or sides > (side is not None) or negations > 1 or (relations and negations)
+    if unclear or relations > 1 or len(set(operands)) < len(operands) or (directly and not side and not beside):
         raise doubt
     if between >= 0 and len(operands) == 3:
         middle = 0 if found[0][0] < between else 2
@@ -313,17 +319,10 @@ def _clue(sentence: str, lexicon: dict[str, tuple[int, int]], size: int, line: i
         if not found[0][0] < side.start() < found[1][0]:
             raise doubt
         order = operands if side.group() == "left" else operands[::-1]
-        return Clue(LEFT if directly is None else DIRECTLY, order)
+        return Clue(DIRECTLY if directly or beside else LEFT, order)
     if beside is not None:
         return Clue(NEXT, operands)
-    if directly is not None:
-        raise doubt
-    return Clue(DIFFERENT if negated else SAME, operands)
-
-
-def _plain(rest: str) -> bool:
-    """Whether nothing is in the words between the values that could turn their meaning."""
-    return _UNCLEAR.search(rest) is None and len(re.findall(r"\b(?:left|right)\b", rest)) <= 1
+    return Clue(DIFFERENT if negations else SAME, operands)
 
 
 def _known(said: list[tuple[int, int, str]], lexicon: dict[str, tuple[int, int]], puzzle: Puzzle) -> Array:
