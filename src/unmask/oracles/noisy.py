@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -31,8 +32,8 @@ class noisy(Oracle):
     schedule: Literal["constant", "annealed"] = "constant"
 
     def __post_init__(self) -> None:
-        if not self.scale >= 0:
-            raise StrategyError(f"noisy(inner, law, scale): scale must be at least 0, got {self.scale}")
+        if not 0 <= self.scale < math.inf:
+            raise StrategyError(f"noisy(inner, law, scale): scale must be at least 0 and finite, got {self.scale}")
 
     def check(self, strategy: Strategy) -> None:
         self.inner.check(strategy)
