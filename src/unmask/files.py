@@ -19,7 +19,7 @@ def write_whole(path: Path, data: bytes) -> None:
         if path.is_dir():
             raise UnmaskError(f"{path} is a directory; expected the name of a file to write")
         if path.exists() and not path.is_file():
-            raise UnmaskError(f"{path} is a device or a pipe; expected the name of a file to write")
+            raise UnmaskError(f"{path} is a device, a pipe or a socket; expected the name of a file to write")
         target = path.resolve()
         partial = Path(f"{target}.{os.getpid()}.partial")
         with partial.open("wb") as file:

@@ -78,7 +78,6 @@ WRONG = {
     ("trace", "show", "order.trace", "--most", "-1"): "--most: expected a number from 0, got -1",
     ("trace", "show", "two\nlines.trace"): "two lines.trace does not exist",
     ("decode", "sudoku4", "--file", "two\nlines"): "two lines",
-    ("decode", "sudoku4", PUZZLE, "--out", os.devnull): "a device or a pipe",
 }
 
 
@@ -88,6 +87,15 @@ def test_bad_input_is_one_line_and_exit_code_2(run, arguments):
     assert code == 2
     assert err.count("\n") == 1
     assert WRONG[arguments] in err
+
+
+@POSIX
+def test_a_pipe_is_not_written_over(run):
+    os.mkfifo("pipe")  # not a real device, which would be lost should this ever break
+    code, _, err = run("decode", "sudoku4", PUZZLE, "--out", "pipe", "--quiet")
+    assert code == 2
+    assert err == "unmask: pipe is a device, a pipe or a socket; expected the name of a file to write\n"
+    assert Path("pipe").is_fifo()
 
 
 def test_no_more_candidates_are_kept_than_there_are(run):
