@@ -250,6 +250,36 @@ def test_a_teacher_s_values_are_those_of_the_model():
             decode(Toy(), blank(2, 12), Strategy.of(unmask.random, unmask.per_step(1), unmask.teacher(rows))).finish()
 
 
+def test_noise_within_noise_is_other_noise():
+    """Two levels of scale 1 on equal scores: were they one stream, the score would be twice one noise."""
+
+    def scores(oracle: str) -> torch.Tensor:
+        strategy = parse(f"{oracle}, per_step(1), greedy")
+        return next(decode(lambda state, asked: torch.zeros(int(asked.sum()), 3), blank(64, 40), strategy)).score
+
+    def correlation(one: torch.Tensor, other: torch.Tensor) -> float:
+        return float(torch.corrcoef(torch.stack([one, other]))[0, 1])
+
+    once = scores("noisy(margin, 'gaussian', 1.0)")
+    for twice in (
+        "noisy(noisy(margin, 'gaussian', 1.0), 'gaussian', 1.0)",
+        "noisy(running(noisy(margin, 'gaussian', 1.0)), 'gaussian', 1.0)",
+    ):
+        assert correlation(scores(twice) - once, once) == pytest.approx(0, abs=0.06)
+        assert float((scores(twice) - once).std()) == pytest.approx(1, abs=0.05)
+    thrice = scores("noisy(noisy(noisy(margin, 'gaussian', 1.0), 'gaussian', 1.0), 'gaussian', 1.0)")
+    assert float(thrice.std()) == pytest.approx(3**0.5, abs=0.1)
+
+
+def test_the_noise_of_one_level_keeps_its_name():
+    step = next(decode(Toy(), blank(2, 12), "noisy(margin, 'gaussian', 1.0), per_step(1), greedy"))
+    uniform = step.belief.noise("perturbation")
+    assert torch.equal(
+        step.score,
+        next(decode(Toy(), blank(2, 12), "margin, per_step(1), greedy")).score + torch.special.ndtri(uniform),
+    )
+
+
 def test_a_fixed_order_may_name_places_that_a_row_does_not_have():
     near, far = (parse(f"fixed({pi}), per_step(1), greedy") for pi in ((2, 0), (2, 10**11, 0)))
     assert torch.equal(*(unmask.record(decode(Toy(), blank(2, 12), s)).step for s in (near, far)))
