@@ -9,7 +9,7 @@ import importlib
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 _CORE = {
     "Belief": "belief",
@@ -58,7 +58,7 @@ _HOME = _homes()
 __all__ = [*_HOME, "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version
 
@@ -84,7 +84,7 @@ class _Package(ModuleType):
 
 sys.modules[__name__].__class__ = _Package
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a part that is not named here works all the same: type checkers then take it for Any
     from importlib.metadata import version
 
     __version__: str = version("unmask")

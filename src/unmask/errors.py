@@ -23,6 +23,11 @@ class ImpossibleEvidence(UnmaskError):
     """What is shown has probability 0 under an exact model."""
 
 
+def one_line(text: object) -> str:
+    """The text on one line: whatever others put into an error, a file's name or another error, may hold several."""
+    return " ".join(line.strip() for line in str(text).splitlines() if line.strip())
+
+
 def nearest(wrong: str, right: Iterable[str]) -> str:
     """A clause that names the right word nearest to `wrong`, or lists the few that there are."""
     right = sorted(right)

@@ -6,6 +6,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from unmask.belief import Belief
+from unmask.errors import StrategyError
 from unmask.part import Part
 
 
@@ -13,4 +14,4 @@ class Choice(Part):
     """Proposes one value for each asked position."""
 
     def __call__(self, belief: Belief) -> Int[Tensor, " n"]:
-        raise TypeError(f"{type(self).__name__} is a choice without __call__(belief)")
+        raise StrategyError(f"{type(self).__name__} is a choice without __call__(belief): write that method")

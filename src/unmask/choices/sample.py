@@ -5,6 +5,7 @@ Gumbel noise in single precision would quietly lower the temperature (Zheng et a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -24,8 +25,10 @@ class sample(Choice):
     top_p: float = 1.0
 
     def __post_init__(self) -> None:
-        if not self.temperature >= 0:
-            raise StrategyError(f"sample(temperature): temperature must be at least 0, got {self.temperature}")
+        if not 0 <= self.temperature < math.inf:
+            raise StrategyError(
+                f"sample(temperature): temperature must be at least 0 and finite, got {self.temperature}"
+            )
         if not 0 < self.top_p <= 1:
             raise StrategyError(f"sample(temperature, top_p): top_p must be above 0 and at most 1, got {self.top_p}")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +11,7 @@ from torch import Tensor
 
 from unmask.belief import Belief
 from unmask.choices import Choice
-from unmask.errors import UnmaskError
+from unmask.errors import StrategyError, UnmaskError
 
 
 @dataclass(frozen=True)
@@ -25,9 +24,9 @@ class teacher(Choice):
     rows: tuple[tuple[int, ...], ...]
 
     def __post_init__(self) -> None:
-        rows: Sequence | Tensor = self.rows
-        plain = rows.tolist() if isinstance(rows, Tensor) else rows
-        object.__setattr__(self, "rows", tuple(tuple(int(value) for value in row) for row in plain))
+        lengths = sorted({len(row) for row in self.rows})
+        if len(lengths) > 1:
+            raise StrategyError(f"teacher(rows): rows must be of one length, got {lengths[0]} and {lengths[-1]}")
 
     @cached_property
     def _table(self) -> Int[Tensor, "R L"]:
@@ -44,5 +43,12 @@ class teacher(Choice):
                 f"teacher(rows): {len(self.rows)} rows were given, but a row with key {largest} is being decoded; "
                 f"keys must run from 0 to {len(self.rows) - 1}"
             )
-        table = self._table.to(state.row.device)
-        return table[state.row[belief.index], belief.place]
+        values = self._table.to(state.row.device)[state.row[belief.index], belief.place]
+        known = belief.logits.shape[1]
+        if bool(((values < 0) | (values >= known)).any()):
+            wrong = int(((values < 0) | (values >= known)).nonzero()[0])
+            raise StrategyError(
+                f"teacher(rows): row {int(state.row[belief.index[wrong]])} has the value {int(values[wrong])} at place "
+                f"{int(belief.place[wrong])}; the model's values are 0 to {known - 1}"
+            )
+        return values

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from unmask.errors import UnmaskError
+from unmask.errors import UnmaskError, one_line
 
 if TYPE_CHECKING:
     import torch
@@ -33,7 +33,7 @@ class Output:
 
     def problem(self, line: str) -> None:
         """One line on stderr, where a command goes on with what is not affected."""
-        sys.stderr.write(f"unmask: {line}\n")
+        sys.stderr.write(f"unmask: {one_line(line)}\n")
         sys.stderr.flush()
 
     @property

@@ -71,6 +71,7 @@ def decode(
     from unmask.exact.enumeration import Enumeration
     from unmask.trace import record
 
+    candidates = min(candidates, problem.values)  # there are no more to keep
     model = Enumeration(support, values=problem.values, impossible="closest")
     steps = run(model, rows.start(compute.seed).to(compute.place()), chosen)
     side = output.side

@@ -27,6 +27,8 @@ CONTESTANTS = (
 )
 LIVE = (0, 3, 5)
 """Which of them are drawn while they decode."""
+_MOST = 1_000_000
+"""Grids that fit into memory."""
 
 
 def demo(
@@ -49,8 +51,8 @@ def demo(
         Frames go by this many times faster.
     """
     compute, output = compute or Compute(), output or Output()
-    if count < 1 or not 0 <= clues <= 16 or not speed > 0:
-        raise UnmaskError("demo: expected --count of at least 1, --clues from 0 to 16, --speed above 0")
+    if not 1 <= count <= _MOST or not 0 <= clues <= 16 or not speed > 0:
+        raise UnmaskError(f"demo: expected --count from 1 to {_MOST}, --clues from 0 to 16, --speed above 0")
     from unmask.decode import decode
     from unmask.exact.enumeration import Enumeration
     from unmask.strategy import parse

@@ -14,6 +14,7 @@ from unmask.errors import UnmaskError
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from unmask.tasks import Task
     from unmask.trace import Trace
 
 trace = App(name="trace", help="Look at recorded traces.", help_format="plaintext")
@@ -35,6 +36,8 @@ def show(file: Path, /, *, row: int | None = None, most: int = 4, output: Output
     output = output or Output()
     from unmask.trace import Trace
 
+    if most < 0:
+        raise UnmaskError(f"--most: expected a number from 0, got {most}")
     loaded = Trace.load(file)
     if row is not None and not 0 <= row < len(loaded):
         raise UnmaskError(f"--row {row}: the trace has rows 0 to {len(loaded) - 1}")
@@ -66,10 +69,8 @@ def picture(trace: Trace, number: int) -> RenderableType:
     from rich.text import Text
 
     from unmask.cli.draw import Cell, grid, legend
-    from unmask.tasks import task
 
-    name = trace.about.get("task")
-    known = task(name) if name else None
+    known = _task(trace)
     shown = trace.tokens[number].masked_fill(trace.hidden[number], -1)
     signs = known.signs(shown) if known else ["." if v < 0 else str(v) for v in shown.tolist()]
     given, steps = trace.given[number].tolist(), trace.step[number].tolist()
@@ -90,3 +91,17 @@ def picture(trace: Trace, number: int) -> RenderableType:
         kinds = trace.events[mine, 3]
         parts.append(Text(f"{int((kinds == 2).sum())} taken back, {int((kinds == 1).sum())} rewritten", "dim"))
     return Group(*parts)
+
+
+def _task(trace: Trace) -> Task | None:
+    """The task that the trace says it is of, where that is known here and fits; without, values are plain numbers."""
+    from unmask.tasks import task
+
+    name = trace.about.get("task")
+    try:
+        known = task(name) if isinstance(name, str) else None
+    except UnmaskError:
+        return None
+    if known is None or trace.tokens.shape[1] != known.length or not len(trace):
+        return None
+    return known if int(trace.tokens.min()) >= 0 and int(trace.tokens.max()) < known.values else None

@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from unmask.belief import Belief
+from unmask.errors import StrategyError
 from unmask.part import Part
 from unmask.state import State
 
@@ -29,4 +30,4 @@ class Oracle(Part):
 
     def score(self, belief: Belief) -> Float[Tensor, " n"] | tuple[Float[Tensor, " n"], Mapping[str, Tensor]]:
         """One score for each asked position."""
-        raise TypeError(f"{type(self).__name__} is an oracle without score(belief)")
+        raise StrategyError(f"{type(self).__name__} is an oracle without score(belief): write that method")

@@ -29,6 +29,12 @@ class calibrated(Oracle):
     ceiling: float = 10.0
     frequencies: tuple[float, ...] = ()
 
+    def __post_init__(self) -> None:
+        if math.isinf(self.decay):
+            raise StrategyError(f"calibrated(decay): decay must be finite, got {self.decay}")
+        if not all(0 <= frequency < math.inf for frequency in self.frequencies):
+            raise StrategyError("calibrated(..., frequencies): frequencies must be at least 0 and finite")
+
     def score(self, belief: Belief) -> Float[Tensor, " n"]:
         values = belief.logits.shape[1]
         if self.frequencies and len(self.frequencies) < values:

@@ -16,7 +16,8 @@ from unmask.oracles import Oracle
 
 @dataclass(frozen=True)
 class fixed(Oracle):
-    """Places in the order of `pi`; places that it does not name come after, left to right."""
+    """Places in the order of `pi`; those that it does not name come after, left to right, and those that a row does
+    not have are passed over."""
 
     pi: tuple[int, ...]
 
@@ -31,8 +32,7 @@ class fixed(Oracle):
 
 @lru_cache(maxsize=16)
 def _ranks(pi: tuple[int, ...], length: int) -> Int[Tensor, " m"]:
-    size = max(length, max(pi, default=-1) + 1)
-    rank = torch.arange(size) + len(pi)
-    if pi:
-        rank[torch.tensor(pi)] = torch.arange(len(pi))
+    rank = torch.arange(length) + len(pi)
+    there = [place for place in pi if place < length]
+    rank[torch.tensor(there, dtype=torch.long)] = torch.arange(len(there))
     return rank

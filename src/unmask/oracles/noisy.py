@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from jaxtyping import Bool, Float
@@ -31,8 +33,8 @@ class noisy(Oracle):
     schedule: Literal["constant", "annealed"] = "constant"
 
     def __post_init__(self) -> None:
-        if not self.scale >= 0:
-            raise StrategyError(f"noisy(inner, law, scale): scale must be at least 0, got {self.scale}")
+        if not 0 <= self.scale < math.inf:
+            raise StrategyError(f"noisy(inner, law, scale): scale must be at least 0 and finite, got {self.scale}")
 
     def check(self, strategy: Strategy) -> None:
         self.inner.check(strategy)
@@ -41,6 +43,12 @@ class noisy(Oracle):
                 f'noisy(..., "annealed") needs a pace with a number of steps, such as evenly(20); '
                 f"{strategy.pace} has none: change the pace, or make the noise constant"
             )
+
+    @property
+    def _stream(self) -> str:
+        """The name of its noise: a level of its own for each noisy oracle within another."""
+        below = _depth(self.inner)
+        return f"perturbation {below + 1}" if below else "perturbation"
 
     def start(self, state: State) -> dict[str, Tensor]:
         return dict(self.inner.start(state))
@@ -51,7 +59,7 @@ class noisy(Oracle):
     def score(self, belief: Belief) -> tuple[Float[Tensor, " n"], dict[str, Tensor]]:
         inner = self.inner.score(belief)
         score, memory = inner if isinstance(inner, tuple) else (inner, {})
-        uniform = belief.noise("perturbation")
+        uniform = belief.noise(self._stream)
         noise = -(-uniform.log()).log() if self.law == "gumbel" else torch.special.ndtri(uniform)
         scale = self.scale
         if self.schedule == "annealed":
@@ -60,3 +68,10 @@ class noisy(Oracle):
             left = 1 - (state.stage_step + 1).double() / state.steps
             noise = noise * left[belief.index]
         return score + scale * noise, dict(memory)
+
+
+def _depth(oracle: Any) -> int:
+    """How many noisy oracles are within each other here, whatever is between them."""
+    within = [getattr(oracle, field.name) for field in dataclasses.fields(oracle)]
+    deepest = max((_depth(part) for part in within if isinstance(part, Oracle)), default=0)
+    return deepest + isinstance(oracle, noisy)

@@ -6,6 +6,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from unmask.belief import Belief
+from unmask.errors import StrategyError
 from unmask.part import Part
 from unmask.state import State
 
@@ -18,7 +19,7 @@ class Pace(Part):
     """
 
     def __call__(self, belief: Belief, score: Float[Tensor, " n"]) -> Int[Tensor, " B"]:
-        raise TypeError(f"{type(self).__name__} is a pace without __call__(belief, score)")
+        raise StrategyError(f"{type(self).__name__} is a pace without __call__(belief, score): write that method")
 
     def shares(self, state: State) -> tuple[Float[Tensor, " B"], Float[Tensor, " B"]] | None:
         """The shares that its schedule wants shown before and after this step; None without a number of steps."""
