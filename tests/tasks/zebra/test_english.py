@@ -10,8 +10,9 @@ from hypothesis import strategies as some
 
 from unmask.errors import UnmaskError
 from unmask.tasks.zebra.clues import BETWEEN, DIFFERENT, DIRECTLY, END, HOUSE, LEFT, NEXT, SAME, Clue, Puzzles
-from unmask.tasks.zebra.english import houses, read, write
+from unmask.tasks.zebra.english import houses, write
 from unmask.tasks.zebra.generate import generate
+from unmask.tasks.zebra.reading import read
 from unmask.tasks.zebra.search import search
 
 HEAD = """There are 3 houses.

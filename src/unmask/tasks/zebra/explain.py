@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unmask.errors import UnmaskError
 from unmask.tasks.solving import Solver, Solving
-from unmask.tasks.zebra import english
+from unmask.tasks.zebra import english, reading
 from unmask.tasks.zebra.clues import Array, Puzzles
 from unmask.tasks.zebra.deduce import RULES, SUPPOSE, Step, deduce, steps
 from unmask.tasks.zebra.search import search
@@ -55,7 +55,7 @@ def _solving(
 
 def _unique(text: str) -> tuple[english.Text, Array]:
     """The puzzle and its only solution; refuses one that has none, or more than one."""
-    read = english.read(text)
+    read = reading.read(text)
     found = search(Puzzles.of([read.puzzle]), limit=2, known=read.known[None])
     count = int(found.count[0])
     if count == 0:

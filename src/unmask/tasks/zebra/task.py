@@ -21,7 +21,7 @@ from torch import Tensor
 
 from unmask.errors import UnmaskError
 from unmask.state import Rows
-from unmask.tasks.zebra import english
+from unmask.tasks.zebra import english, reading
 from unmask.tasks.zebra.clues import HOUSE, KINDS, MOST, OPERANDS, Array, Puzzle, Puzzles
 from unmask.tasks.zebra.generate import MOST_CLUES, generate
 from unmask.tasks.zebra.rules import check
@@ -61,7 +61,7 @@ class Zebra:
 
     @property
     def begins(self) -> re.Pattern[str]:
-        return english.HEADING
+        return reading.HEADING
 
     def sample(self, n: int, seed: int = 0) -> Rows:
         puzzles, grids = generate(seed, 0, n)
@@ -76,8 +76,8 @@ class Zebra:
         return {"solved": conflicts == 0, "conflicts": conflicts}
 
     def parse(self, text: str) -> Rows:
-        """A puzzle in plain English (`english.read`); what it says of houses besides the clues is given."""
-        read = english.read(text)
+        """A puzzle in plain English (`reading.read`); what it says of houses besides the clues is given."""
+        read = reading.read(text)
         made = rows(Puzzles.of([read.puzzle]), read.known[None])
         return Rows(made.tokens, made.given | known_cells(read.known[None]), made.present, made.coordinates)
 
