@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from unmask.belief import Belief
+from unmask.belief import Belief, expect
 from unmask.part import Part
 
 
@@ -14,3 +15,10 @@ class Choice(Part):
 
     def __call__(self, belief: Belief) -> Int[Tensor, " n"]:
         raise TypeError(f"{type(self).__name__} is a choice without __call__(belief)")
+
+
+def proposed(choice: Choice, belief: Belief) -> Int[Tensor, " n"]:
+    """The values that the choice proposes."""
+    values = choice(belief)
+    expect(values, choice, "its values", tuple(belief.flat.shape), (torch.int64,))
+    return values
