@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PARTS ?= auto
 
-.PHONY: demo test test-all benchmark picture kernels clean
+.PHONY: demo test test-all benchmark picture clean
 
 demo: .venv/run
 	$(BIN)/unmask demo
@@ -33,9 +33,6 @@ picture: .venv/run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[test]"
 	touch $@
 
-# Compiled kernels are thrown away: for when one has changed that kernels in other files call.
-kernels:
-	find src -name '*.nb[ic]' -delete
-
 clean:
 	rm -rf .venv
+	find src -name 'kernels-*' -prune -exec rm -rf {} +

@@ -1,6 +1,5 @@
 """Shapes are checked here, and only here: jaxtyping annotations by beartype, on every call into the package."""
 
-import hashlib
 import os
 import subprocess
 import sys
@@ -20,18 +19,6 @@ DATA = Path(os.environ.get("UNMASK_TEST_DATA", ROOT.parent / "shared" / "data"))
 """Puzzles and golden vectors that nobody here wrote; not part of the package."""
 
 torch.set_num_threads(1)  # pytest runs one process for each core
-
-
-def _kernels() -> Path:
-    """Where compiled kernels are kept for these sources. By itself numba looks at a kernel's own file only, and goes
-    on with what was compiled before another kernel, which it calls, was changed in another file."""
-    sources = sorted((ROOT / "src" / "unmask" / "tasks").rglob("*.py"))
-    return (
-        Path(sys.prefix) / "kernels" / hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()[:16]
-    )
-
-
-os.environ.setdefault("NUMBA_CACHE_DIR", str(_kernels()))
 
 
 @pytest.fixture

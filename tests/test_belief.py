@@ -15,7 +15,7 @@ from torch import Tensor
 from toys import Stored, Toy, blank
 
 from unmask import noise
-from unmask.belief import Belief, first, nucleus
+from unmask.belief import Belief, first, nucleus, sum_rows
 from unmask.decode import decode
 from unmask.errors import DenoiserError, UnmaskError
 from unmask.state import State
@@ -426,3 +426,41 @@ def test_nucleus_bits_do_not_depend_on_the_batch() -> None:
     together = nucleus(logits, 0.9)
     for size, row in itertools.product((1, 3), (0, 17, 61)):
         assert torch.equal(nucleus(logits[row : row + size].clone(), 0.9), together[row : row + size])
+
+
+def test_klass_finds_a_row_stable_alone_as_in_a_batch() -> None:
+    """The threshold stands right at a row's divergence, where one bit of its sum over many values decides."""
+    values, draw = 100_000, torch.Generator().manual_seed(0)
+    tables = [torch.randn((4, 3, values), generator=draw, dtype=torch.float64) * 0.3 for _ in range(2)]
+    tables[1] = tables[0] + tables[1] * 0.01
+
+    def denoise(state: State, asked: Tensor) -> Tensor:
+        row, position = asked.nonzero(as_tuple=True)
+        return torch.stack(
+            [tables[int(state.step[r])][int(state.row[r]), p] for r, p in zip(row, position, strict=True)]
+        )
+
+    def divergence(state: State) -> Tensor:
+        """As the oracle works it out, at the second step."""
+        step = next(decode(denoise, state, "klass(0.0, 0.01, 9), threshold(0.0), greedy"))
+        now = Belief(step.state, step.state.hidden, denoise)
+        before = step.state.memory["believed"].view(-1, values)[now.flat]
+        return sum_rows(now.probabilities * (now.log_probabilities - before))
+
+    def stable(state: State, below: float) -> list[int]:
+        steps = decode(denoise, state, f"klass(0.0, {below!r}, 9), threshold(0.0), greedy")
+        next(steps)
+        next(steps)
+        return steps.state.memory["stable"].amax(1).tolist()
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        state = State.start(torch.zeros((4, 3), dtype=torch.int64), torch.tensor([[True, True, False]] * 4))
+        for row in range(4):
+            one = state.select(torch.tensor([row]))
+            own = float(divergence(one))
+            for below in (own, math.nextafter(own, INFINITY), math.nextafter(own, 0.0)):
+                assert stable(one, below) == [stable(state, below)[row]] == [int(own < below)]
+    finally:
+        torch.set_num_threads(threads)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import fields, replace
 
+import numpy
 import pytest
 import torch
 from torch import Tensor
+from toys import Toy
 
+from unmask.decode import decode
 from unmask.errors import UnmaskError
 from unmask.state import Rows, State
 
@@ -25,7 +29,7 @@ def assert_same(one: State, other: State) -> None:
     for name in first:
         assert first[name].dtype == second[name].dtype, name
         assert torch.equal(first[name].nan_to_num(nan=-9), second[name].nan_to_num(nan=-9)), name
-    assert (one.seed, one.steps) == (other.seed, other.steps)
+    assert (one.seed, one.steps, one.strategy) == (other.seed, other.steps, other.strategy)
 
 
 def rich(batch: int = 5, length: int = 7, first_key: int = 0) -> State:
@@ -51,6 +55,7 @@ def rich(batch: int = 5, length: int = 7, first_key: int = 0) -> State:
         stage_hidden=torch.arange(batch) + 40,
         shown_probability=torch.rand((batch, length), generator=draw, dtype=torch.float64),
         steps=6,
+        strategy="margin, evenly(6), greedy",
         memory={"stable": torch.arange(batch) + 60, "believed": torch.rand((batch, length, 4), generator=draw)},
     )
 
@@ -189,12 +194,76 @@ def test_join_keeps_coordinates_that_all_rows_share() -> None:
     assert one.select(torch.tensor([1])).coordinates is shared
 
 
-def test_join_fills_memory_that_rows_never_had() -> None:
-    one, other = replace(rich(2), memory={}), rich(3)
-    joined = State.join([one, other])
-    assert joined.memory["stable"].tolist() == [0, 0, 60, 61, 62]
-    assert torch.equal(joined.memory["believed"][2:], other.memory["believed"])
-    assert not joined.memory["believed"][:2].any()
+SHARED = torch.arange(14).view(7, 2)
+UNLIKE = {
+    "seed of state 1 is 12, that of state 0 is 11": lambda state: replace(state, seed=12),
+    "number of steps of state 1 is 7": lambda state: replace(state, steps=7),
+    "strategy of state 1 is '', that of state 0 is 'margin, evenly(6), greedy'": lambda s: replace(s, strategy=""),
+    "length of state 1 is 8": lambda state: replace(rich(3, 8), memory=state.memory),
+    "device of state 1 is 'meta'": lambda state: state.to("meta"),
+    "memory of state 1 is {}, that of state 0 is {'believed': (4,": lambda state: replace(state, memory={}),
+    "coordinates of state 1 are not those of state 0": lambda state: replace(state, coordinates=SHARED),
+}
+
+
+@pytest.mark.parametrize("what", UNLIKE)
+def test_join_refuses_rows_that_would_be_decoded_otherwise(what: str) -> None:
+    one = replace(rich(2), memory={"believed": torch.zeros((2, 4))})
+    other = replace(rich(3), memory={"believed": torch.zeros((3, 4))})
+    State.join([one, other])
+    with pytest.raises(UnmaskError) as caught:
+        State.join([one, UNLIKE[what](other)])
+    assert str(caught.value).startswith(f"State.join: the {what}")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("other", [SHARED + 1, SHARED[:, :1], None], ids=["other numbers", "other features", "none"])
+def test_join_refuses_other_shared_coordinates(other: Tensor | None) -> None:
+    one = replace(rich(2), coordinates=SHARED)
+    State.join([one, replace(rich(3), coordinates=SHARED.clone())])
+    with pytest.raises(UnmaskError, match="coordinates of state 1 are not those of state 0"):
+        State.join([one, replace(rich(3), coordinates=other)])
+
+
+def unchecked(*arguments: object, **options: object) -> State:
+    """`State.start` as it is outside the tests, where nobody checks shapes before it does."""
+    return inspect.unwrap(State.start)(*arguments, **options)
+
+
+HIDDEN = torch.tensor([[True, False], [False, True]])
+TOKENS = torch.zeros((2, 2), dtype=torch.int64)
+WRONG = [
+    ((TOKENS.double(), HIDDEN), {}, "tokens are torch.float64 of shape (2, 2); expected whole numbers"),
+    ((TOKENS.bool(), HIDDEN), {}, "tokens are torch.bool"),
+    ((TOKENS[0], HIDDEN[0]), {}, "tokens are torch.int64 of shape (2,); expected whole numbers of shape [B, L]"),
+    ((TOKENS, HIDDEN[:, :1]), {}, "hidden is torch.bool of shape (2, 1); expected torch.bool of the tokens' (2, 2)"),
+    ((TOKENS, HIDDEN.long()), {}, "hidden is torch.int64"),
+    ((TOKENS, HIDDEN), {"given": HIDDEN[:1]}, "given is torch.bool of shape (1, 2)"),
+    ((TOKENS, HIDDEN), {"present": TOKENS + 1}, "present is torch.int64"),
+    ((TOKENS, HIDDEN), {"row": torch.arange(3)}, "row is torch.int64 of shape (3,); expected 2 whole numbers"),
+    ((TOKENS, HIDDEN), {"row": torch.rand(2)}, "row is torch.float32"),
+    ((TOKENS, HIDDEN), {"seed": 1.5}, "seed is 1.5; expected a whole number"),
+    ((TOKENS, HIDDEN), {"seed": None}, "seed is None; expected a whole number"),
+    ((TOKENS, HIDDEN), {"coordinates": torch.zeros((3, 1)).long()}, "coordinates are torch.int64 of shape (3, 1)"),
+    ((TOKENS, HIDDEN), {"coordinates": torch.zeros((2, 1))}, "coordinates are torch.float32"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "options", "message"), WRONG, ids=[message[:24] for *_, message in WRONG])
+def test_start_refuses_other_shapes_and_types(arguments: tuple, options: dict, message: str) -> None:
+    with pytest.raises(UnmaskError) as caught:
+        unchecked(*arguments, **options)
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_same_key_and_seed_are_the_same_noise_whatever_their_type() -> None:
+    plain = State.start(TOKENS, HIDDEN, seed=7, row=torch.tensor([3, 2**31 - 1]))
+    other = unchecked(TOKENS, HIDDEN, seed=numpy.int64(7), row=torch.tensor([3, 2**31 - 1], dtype=torch.int32))
+    assert type(other.seed) is int
+    assert_same(plain, other)
+    ends = [decode(Toy(2), state, "random, per_step(1), sample").finish() for state in (plain, other)]
+    assert_same(*ends)
 
 
 def test_state_moves_with_everything() -> None:

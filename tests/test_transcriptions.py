@@ -474,8 +474,11 @@ def after_one_step(text: str, step: int, hidden: Mask = HIDDEN) -> dict[Outcome,
         held, torch.from_numpy(hidden).expand(DRAWS, -1), given=given & ~torch.from_numpy(hidden), seed=23
     )
     clock = torch.full((DRAWS,), step)
+    strategy = parse(text)
     state = replace(
         state,
+        strategy=str(strategy),
+        steps=strategy.steps,
         window=torch.ones_like(state.hidden),
         step=clock,
         stage_step=clock,
@@ -487,7 +490,7 @@ def after_one_step(text: str, step: int, hidden: Mask = HIDDEN) -> dict[Outcome,
     def denoise(state: State, asked: Tensor) -> Tensor:
         return logits.expand(len(state), -1, -1)[asked]
 
-    after = next(decode(denoise, state, parse(text))).after
+    after = next(decode(denoise, state, strategy)).after
     outcomes = after.tokens.masked_fill(after.hidden, -1)
     kinds, counts = outcomes.unique(dim=0, return_counts=True)
     return {tuple(kind): count for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True)}

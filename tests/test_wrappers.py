@@ -20,6 +20,7 @@ from unmask.decode import decode
 from unmask.errors import UnmaskError
 from unmask.exact.enumeration import Enumeration
 from unmask.state import State
+from unmask.trace import record
 from unmask.wrappers.constrained import constrained
 from unmask.wrappers.fixed_shape import fixed_shape
 from unmask.wrappers.guided import guided
@@ -44,6 +45,16 @@ OTHERS: dict[str, Callable[[Denoiser], Denoiser]] = {
 }
 
 
+def wrapped(inner: Denoiser, length: int) -> dict[str, Denoiser]:
+    """The wrappers around a denoiser of so many places, for the laws."""
+    return {
+        "constrained": constrained(inner, torch.arange(length * VALUES).view(length, VALUES) % 3 > 0),
+        "fixed_shape": fixed_shape(inner, rows=4),
+        "guided": guided(inner, 1.5),
+        "tempered": tempered(inner, 0.5),
+    }
+
+
 def half_way(batch: int = 7) -> State:
     """A State in the middle of things: given, shown, hidden and (at the right) absent positions."""
     state = blank(batch, LENGTH, given=0.3)
@@ -63,7 +74,7 @@ def some_of(state: State) -> Tensor:
 
 def test_every_wrapper_is_tested() -> None:
     found = {module.name for module in pkgutil.iter_modules(unmask.wrappers.__path__)}
-    assert found == NEUTRAL.keys() == OTHERS.keys()
+    assert found == NEUTRAL.keys() == OTHERS.keys() == wrapped(Toy(), LENGTH).keys()
     for name in found:
         kind = getattr(importlib.import_module(f"unmask.wrappers.{name}"), name)
         assert isinstance(NEUTRAL[name](Toy()), kind)
@@ -258,6 +269,87 @@ def test_constrained_allows_by_position() -> None:
         assert found[number] == expected
 
 
+def test_constrained_goes_by_place() -> None:
+    """Padding at the left moves positions, and no place."""
+    allowed = torch.nn.functional.one_hot(torch.arange(3) % VALUES, VALUES).bool()
+    present = torch.tensor([[False, False, True, True, True], [True, True, True, False, False]])
+    state = State.start(torch.zeros((2, 5), dtype=torch.int64), present, present=present)
+    end = decode(constrained(Toy(5, VALUES), allowed), state, "entropy, per_step(1), sample").finish()
+    assert end.tokens[present].tolist() == [0, 1, 2, 0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ((LENGTH, VALUES + 1), "allowed has 6 values, and 5 are needed"),
+        ((LENGTH - 1, VALUES), "allowed has 11 places, and 12 are needed"),
+        ((2, LENGTH, VALUES), "allowed has 2 rows, and 3 are needed"),
+    ],
+)
+def test_constrained_says_what_it_lacks(shape: tuple[int, ...], message: str) -> None:
+    denoise = constrained(Toy(LENGTH, VALUES), torch.ones(shape, dtype=torch.bool))
+    with pytest.raises(UnmaskError) as caught:
+        decode(denoise, blank(3, LENGTH), "margin, per_step(1), greedy").finish()
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("allowed", [torch.ones((2, 3)), torch.ones(3, dtype=torch.bool)], ids=["float", "1-D"])
+def test_constrained_refuses_other_tables(allowed: Tensor) -> None:
+    bare = object.__new__(constrained)
+    object.__setattr__(bare, "allowed", allowed)
+    with pytest.raises(UnmaskError, match=r"expected torch.bool \[P, V\] or \[R, P, V\]$"):
+        bare.__post_init__()
+
+
+@pytest.mark.parametrize("rows", [0, -1])
+def test_fixed_shape_refuses_no_rows(rows: int) -> None:
+    with pytest.raises(UnmaskError, match=rf"^fixed_shape\(inner, rows\): rows must be at least 1, got {rows}$"):
+        fixed_shape(Toy(), rows)
+
+
+def test_tempered_does_not_overflow_in_half_precision() -> None:
+    denoise = tempered(Stored(torch.tensor([[[1000.0, 990.0, 0.0]]], dtype=torch.float16)), 0.01)
+    assert probabilities(denoise(blank(1, 1), blank(1, 1).hidden)) == [[1.0, 0.0, 0.0]]
+
+
+# Calls
+
+
+class Counting:
+    """Counts its calls."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, state: State, asked: Tensor) -> Tensor:
+        self.calls += 1
+        return Toy(LENGTH, VALUES)(state, asked)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 5, 9])
+@pytest.mark.parametrize("outer", OTHERS)
+@pytest.mark.parametrize("inner", OTHERS)
+def test_a_decode_counts_the_calls_of_the_model_behind_wrappers(inner: str, outer: str, batch: int) -> None:
+    model = Counting()
+    denoise = wrapped(wrapped(model, LENGTH)[inner], LENGTH)[outer]
+    trace = record(decode(denoise, half_way(batch), "margin, evenly(4), sample, leave_one_out"))
+    assert trace.denoiser_calls == model.calls
+
+
+def test_a_row_counts_the_calls_that_it_takes_part_in() -> None:
+    for denoise, each in ((Toy(), 1), (guided(Toy(), 1.5), 2), (fixed_shape(guided(Toy(), 1.5), 2), 2)):
+        step = next(decode(denoise, half_way(5), "margin, per_step(1), greedy"))
+        assert step.row_calls.tolist() == [each] * 5
+
+
+def test_leave_one_out_asks_nothing_when_nothing_can_be_taken_back() -> None:
+    """At a stage's last step, where everything is shown."""
+    steps = list(decode(Toy(), blank(4, LENGTH), "margin, evenly(3), sample, leave_one_out"))
+    assert [int(step.row_calls[0]) for step in steps] == [1, 5, 1]
+    assert [step.calls for step in steps] == [1, 3, 4]
+
+
 def test_constrained_allows_by_row_key() -> None:
     allowed = torch.rand((20, LENGTH, VALUES), generator=torch.Generator().manual_seed(1)) < 0.5
     allowed[:, :, 1] = True
@@ -281,7 +373,7 @@ def test_constrained_decodes_what_is_allowed() -> None:
 def test_constrained_refuses_to_allow_nothing(shape: tuple[int, ...]) -> None:
     allowed = torch.ones(shape, dtype=torch.bool)
     allowed[..., 7, :] = False
-    with pytest.raises(UnmaskError, match=r"^constrained\(inner, allowed\): position 7 is allowed no value$"):
+    with pytest.raises(UnmaskError, match=r"^constrained\(inner, allowed\): place 7 is allowed no value$"):
         constrained(Toy(), allowed)
 
 

@@ -13,9 +13,13 @@ class Toy:
     """Logits that depend on the place and on everything that is shown, as those of a net would.
 
     Tables are multiples of 1/64, so that sums do not round: a row's logits have the same bits whatever its batch.
+    Values more than `floor` below the likeliest are impossible, so that some positions are certain.
     """
 
-    def __init__(self, length: int = 12, values: int = 5, seed: int = 0, sharpness: float = 1.0) -> None:
+    def __init__(
+        self, length: int = 12, values: int = 5, seed: int = 0, sharpness: float = 1.0, floor: float = torch.inf
+    ) -> None:
+        self.floor = floor
         draw = torch.Generator().manual_seed(seed)
         self.length, self.values = length, values
         self.base = self._table(length * values, 1, draw, 2.0 * sharpness)[:, 0]
@@ -32,6 +36,7 @@ class Toy:
         by_place = known.new_zeros((len(state), self.length, self.values))
         by_place.scatter_add_(1, state.place[..., None].expand_as(known), known)
         logits = (self.base + by_place.flatten(1) @ self.pull.T).view(len(state), self.length, self.values)
+        logits = logits.masked_fill(logits < logits.amax(-1, keepdim=True) - self.floor, -torch.inf)
         return logits.gather(1, state.place[..., None].expand_as(known))
 
     def __call__(self, state: State, asked: Tensor) -> Tensor:

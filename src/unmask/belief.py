@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from unmask import noise
-from unmask.errors import DenoiserError, UnmaskError
+from unmask.errors import DenoiserError, StrategyError, UnmaskError
 from unmask.state import State
 
 _CACHED = 1 << 18
@@ -24,8 +24,15 @@ _CACHED = 1 << 18
 _TINY = 1e-30
 """Below this, single precision has lost some of a sum of exponentials."""
 
+FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+WHOLES = (torch.int64, torch.int32, torch.int16, torch.uint8, torch.int8)
+
 Denoiser = Callable[[State, Tensor], Tensor]
-"""(state, asked [B,L] bool) -> logits [n,V], row-major. Must not read `state.tokens` under `state.hidden`."""
+"""(state, asked [B,L] bool) -> logits [n,V], row-major. Must not read `state.tokens` under `state.hidden`.
+
+A decode counts a call as one, unless the denoiser says otherwise in `calls_for(rows)`, as wrappers do: how many calls
+of the model behind it a batch of so many rows takes.
+"""
 
 
 class Belief:
@@ -48,19 +55,23 @@ class Belief:
         self.flat = asked.view(-1).nonzero().squeeze(1)
         self.shares = shares
         self.calls = 0
-        self.row_calls = asked.any(1).long()
+        self.row_calls = asked.any(1).long() * calls_for(denoise, 1)
         self._denoise = denoise
         self._logits: Tensor | None = torch.zeros((0, 1), device=asked.device)
         if len(self.flat):
             self._logits = self._call(state, asked, len(self.flat))
+            _refuse_bad(state, asked, self._logits, self.top[0])
 
     def _call(self, state: State, asked: Tensor, count: int) -> Tensor:
-        self.calls += 1
+        self.calls += calls_for(self._denoise, len(state))
         logits = self._denoise(state, asked)
-        if logits.dim() != 2 or logits.shape[0] != count:
+        if not isinstance(logits, Tensor):
+            raise DenoiserError(f"the denoiser returned {type(logits).__name__}; expected a tensor [n, V] of logits")
+        if logits.dim() != 2 or logits.shape[0] != count or not logits.shape[1] or not logits.is_floating_point():
             raise DenoiserError(
-                f"the denoiser returned a tensor of shape {tuple(logits.shape)}; expected [n, V] with n = asked.sum() "
-                f"= {count}, one row of logits for each asked position, row by row"
+                f"the denoiser returned a tensor of shape {tuple(logits.shape)} and type {_kind(logits)}; "
+                f"expected [n, V] with n = asked.sum() = {count}, one row of floating-point logits for each asked "
+                f"position, row by row, and at least one value"
             )
         if logits.device != state.tokens.device:
             raise DenoiserError(
@@ -72,7 +83,9 @@ class Belief:
     def imagine(self, state: State, asked: Bool[Tensor, "B L"]) -> Float[Tensor, "n V"]:
         """Ask about a state that decoding is not in: an extra call, counted for every row that `state.row` names."""
         logits = self._call(state, asked, int(asked.sum()))
-        self.row_calls = self.row_calls + (self.state.row[:, None] == state.row[None, :]).sum(1)
+        _refuse_bad(state, asked, logits, logits.amax(-1), " of an imagined state")
+        imagined = (self.state.row[:, None] == state.row[None, :]).sum(1)
+        self.row_calls = self.row_calls + imagined * calls_for(self._denoise, 1)
         return logits
 
     def release(self) -> None:
@@ -107,7 +120,7 @@ class Belief:
     @cached_property
     def wide(self) -> Float[Tensor, "n V"]:
         """Logits in at least single precision."""
-        return self.logits.float() if self.logits.dtype in (torch.float16, torch.bfloat16) else self.logits
+        return widened(self.logits)
 
     @cached_property
     def top(self) -> tuple[Float[Tensor, " n"], Int[Tensor, " n"]]:
@@ -128,7 +141,7 @@ class Belief:
 
     def _rest(self, rows: slice) -> list[Float[Tensor, " m"]]:
         logits, (top, value) = self.wide[rows], (self.top[0][rows], self.top[1][rows])
-        rest = _sum((logits - top[:, None]).exp_().scatter_(-1, value[:, None], 0.0))
+        rest = sum_rows((logits - top[:, None]).exp_().scatter_(-1, value[:, None], 0.0))
         tiny = rest < _TINY
         if bool(tiny.any()):  # measured from the second value, nothing underflows, however far ahead the top is
             few = tiny.nonzero().squeeze(1)
@@ -150,18 +163,8 @@ class Belief:
 
     @cached_property
     def log_normalizer(self) -> Float[Tensor, " n"]:
-        """log sum exp of the logits; checked, so that no NaN and no impossible position passes beyond it."""
-        normalizer = self.top[0].double() + self._log_total
-        if not bool((normalizer * 0).sum() == 0):  # NaN where anything is NaN or infinite
-            at = int((~normalizer.isfinite()).nonzero()[0])
-            found = self.logits[at]
-            what = "NaN" if found.isnan().any() else "+inf" if (found == torch.inf).any() else "-inf for every value"
-            row, position = divmod(int(self.flat[at]), self.asked.shape[1])
-            raise DenoiserError(
-                f"the denoiser returned {what} at row {int(self.state.row[row])}, position {position}; "
-                f"expected finite logits, or -inf for some values but not all"
-            )
-        return normalizer
+        """log sum exp of the logits."""
+        return self.top[0].double() + self._log_total
 
     @cached_property
     def log_probabilities(self) -> Float[Tensor, "n V"]:
@@ -222,6 +225,46 @@ class Belief:
         return walked.masked_fill(order.values == -torch.inf, torch.nan)
 
 
+def calls_for(denoise: Denoiser, rows: int) -> int:
+    """How many calls of the model a call of `denoise` with so many rows takes: one, unless it says otherwise."""
+    count = getattr(denoise, "calls_for", None)
+    return 1 if count is None else count(rows)
+
+
+def widened(logits: Float[Tensor, "n V"]) -> Float[Tensor, "n V"]:
+    """Logits in at least single precision, where half would overflow or lose what it is divided by."""
+    return logits if logits.dtype in (torch.float32, torch.float64) else logits.float()
+
+
+def _refuse_bad(
+    state: State, asked: Bool[Tensor, "B L"], logits: Float[Tensor, "n V"], largest: Float[Tensor, " n"], of: str = ""
+) -> None:
+    """No NaN, no +inf and no position without a possible value passes: the largest logit shows them all."""
+    if bool((largest * 0).sum() == 0):  # NaN where anything is NaN or infinite
+        return
+    at = int((~largest.isfinite()).nonzero()[0])
+    found = logits[at]
+    what = "NaN" if found.isnan().any() else "+inf" if (found == torch.inf).any() else "-inf for every value"
+    row, position = asked.nonzero()[at].tolist()
+    raise DenoiserError(
+        f"the denoiser returned {what} at row {int(state.row[row])}, position {position}{of}; "
+        f"expected finite logits, or -inf for some values but not all"
+    )
+
+
+def expect(answer: object, part: object, what: str, shape: tuple[int, ...], kinds: tuple[torch.dtype, ...]) -> None:
+    """Refuse an answer of a part that has another shape or type, which would be broadcast or rounded in silence."""
+    if isinstance(answer, Tensor) and answer.shape == shape and answer.dtype in kinds:
+        return
+    found = f"{_kind(answer)} {tuple(answer.shape)}" if isinstance(answer, Tensor) else type(answer).__name__
+    wanted = str(kinds[0]).removeprefix("torch.")
+    raise StrategyError(f"{part} returned {found} as {what}; expected a tensor {wanted} {shape}")
+
+
+def _kind(tensor: Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
 def _without_top(logits: Float[Tensor, "m V"], value: Int[Tensor, " m"]) -> Float[Tensor, "m V"]:
     return logits.scatter(-1, value[:, None], -torch.inf)
 
@@ -234,10 +277,10 @@ def _tail(
     second = below.amax(-1)
     below.sub_(second.clamp(min=torch.finfo(second.dtype).min)[:, None])  # -inf: the top is the only value
     weights = below.exp()
-    return second.double(), _sum(weights), _sum(torch.where(weights > 0, -below * weights, 0.0))
+    return second.double(), sum_rows(weights), sum_rows(torch.where(weights > 0, -below * weights, 0.0))
 
 
-def _sum(terms: Float[Tensor, "n V"]) -> Float[Tensor, " n"]:
+def sum_rows(terms: Float[Tensor, "n V"]) -> Float[Tensor, " n"]:
     """Row sums, the same bits for a row alone: torch splits a sum to one single number over threads.
 
     In the terms' own precision, since torch adds in pairs and in blocks, whose error stays at the last bit or two.

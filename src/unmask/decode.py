@@ -18,10 +18,14 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from unmask.belief import Belief, Denoiser, first
+from unmask.choices import proposed
 from unmask.errors import StrategyError
-from unmask.oracles import Oracle
+from unmask.oracles import asked_by, level, scored
+from unmask.paces import left_by
+from unmask.revisions import taken_back
 from unmask.state import State
 from unmask.strategy import Strategy, parse
+from unmask.windows import due, next_stage
 
 Until = Callable[[State], Tensor]
 """(state) -> bool [B]: True where a row is done early, for instance at an end-of-text value."""
@@ -62,8 +66,10 @@ class Decoding(Iterator[Step]):
         self._until = until
         self._denoise = denoise
         self._rows = torch.arange(len(state), device=state.tokens.device)
-        memory = state.memory or strategy.oracle.start(state)
-        self._now = replace(state, steps=strategy.steps, memory=memory)
+        if state.strategy != (text := str(strategy)):
+            state = state.begin(text, strategy.steps)
+            state = replace(state, memory=strategy.oracle.start(state))
+        self._now = state
         self._left: tuple[tuple[Tensor, State], ...] = ()
         self._belief: Belief | None = None
 
@@ -91,24 +97,18 @@ class Decoding(Iterator[Step]):
     @torch.no_grad()
     def _settle(self) -> None:
         """Open the next stage where one is over; let rows leave that have none, or that meet `until`."""
-        state, revision = self._now, self.strategy.revision
+        state, revised = self._now, self.strategy.revision is not None
         if not len(state):
             return
-        over = ~state.open.any(1) if revision is None else (state.stage_step >= _limit(state)) | ~state.window.any(1)
+        over = ~(state.window if revised else state.open).any(1)
+        if state.steps is not None:
+            over = over | (state.stage_step >= state.steps)
         ended = None if self._until is None else self._until(state)
         if ended is None and not bool(over.any()):
             return
-        more = state.hidden.any(1)
-        if revision is not None:  # a draft that nothing hides any more can still be revised, once
-            more = more | (~state.window.any(1) & (state.present & ~state.given).any(1))
-        opens = over & more
-        window = torch.where(opens[:, None], self.strategy.window(state), state.window)
-        state = replace(
-            state,
-            window=window,
-            stage_step=torch.where(opens, 0, state.stage_step),
-            stage_hidden=torch.where(opens, (state.hidden & window).sum(1), state.stage_hidden),
-        )
+        to_do = due(state, revised=revised)
+        more = to_do.any(1)
+        state = next_stage(self.strategy.window, state, to_do, over & more)
         leaves = over & ~more if ended is None else (over & ~more) | ended
         if bool(leaves.any()):
             gone, stay = leaves.nonzero().squeeze(1), (~leaves).nonzero().squeeze(1)
@@ -122,21 +122,17 @@ class Decoding(Iterator[Step]):
         is_open = state.open
         # The clock's last step shows all: it is the loop that promises an end, not the pace.
         last = (state.stage_step + 1 >= _limit(state))[:, None]
-        asked = self._asked(is_open, last)
+        asked = asked_by(strategy.oracle, state, is_open, last)
         looked = asked if revision is None else asked | (revision.ask(state) & state.revisable)
 
         belief = Belief(state, looked, self._denoise, pace.shares(state))
-        belief.values = strategy.choice(belief)
+        belief.values = proposed(strategy.choice, belief)
         candidates, back = is_open, torch.zeros_like(is_open)
         if revision is not None:
-            back = revision.back(belief) & state.revisable & (looked if revision.again else ~last)
+            back = taken_back(revision, belief) & (looked if revision.again else ~last)
             candidates = is_open | back if revision.again else is_open
-        scored = strategy.oracle.score(belief)
-        score, memory = scored if isinstance(scored, tuple) else (scored, state.memory)
-        belief.log_normalizer  # noqa: B018 - refuses NaN, whatever the oracle reads
-        if bool(score.isnan().any()):
-            raise StrategyError(f"the oracle {strategy.oracle} returned NaN; scores are numbers, or -inf for 'not now'")
-        left = pace(belief, score)
+        score, memory = scored(strategy.oracle, belief)
+        left = left_by(pace, belief, score)
         if revision is None:
             ranked, count = belief.spread(score), belief.waiting - left
         else:
@@ -169,23 +165,13 @@ class Decoding(Iterator[Step]):
         self.calls += belief.calls
         return Step(self._rows, state, after, belief, score, shown, gone, self.calls, belief.row_calls, self._left)
 
-    def _asked(self, is_open: Bool[Tensor, "b L"], last: Bool[Tensor, "b 1"]) -> Bool[Tensor, "b L"]:
-        oracle = self.strategy.oracle
-        if type(oracle).ask is Oracle.ask:
-            return is_open
-        asked = oracle.ask(self._now)
-        if bool((asked & ~is_open).any()):
-            row, position = (asked & ~is_open).nonzero()[0].tolist()
-            where = f"row {int(self._now.row[row])}, position {position}"
-            raise StrategyError(f"the oracle {oracle} asks about {where}, which is not open; ask some of state.open")
-        return asked | (is_open & last)
-
 
 def decode(denoise: Denoiser, state: State, strategy: Strategy | str, *, until: Until | None = None) -> Decoding:
     """Fill what is hidden in `state`, in the order that `strategy` takes. Lazy: each Step is made when asked for.
 
     Ties are broken by the lowest position, and by the lowest value. The seed is the State's, so that going on from
-    any Step's state needs nothing else. `decode(...).finish()` is the final State; `record` makes a Trace.
+    any Step's state needs nothing else. From a State that another strategy was at work on, this one begins anew with
+    what is shown. `decode(...).finish()` is the final State; `record` makes a Trace.
     """
     return Decoding(denoise, state, parse(strategy) if isinstance(strategy, str) else strategy, until)
 
@@ -196,4 +182,5 @@ def _limit(state: State) -> int:
 
 
 def _whole(parts: tuple[tuple[Tensor, State], ...]) -> State:
-    return State.join([state for _, state in parts]).select(torch.cat([rows for rows, _ in parts]).argsort())
+    order = torch.cat([rows for rows, _ in parts]).argsort()
+    return State.join(level([state for _, state in parts])).select(order)

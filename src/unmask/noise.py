@@ -61,6 +61,13 @@ def at(word: Int[Tensor, "*n"], position: Int[Tensor, "*n"]) -> Float[Tensor, "*
     return (bits.to(torch.float64) + 0.5) * 2.0**-52
 
 
+def everywhere(
+    seed: int, stream: str, row: Int[Tensor, " B"], step: Int[Tensor, " B"], place: Int[Tensor, "B L"]
+) -> Float[Tensor, "B L"]:
+    """One uniform for each place of each row, whether or not anybody asked about it."""
+    return at(key(seed, stream, row, step)[:, None].expand_as(place), place)
+
+
 def uniform(seed: int, stream: str, row: int, step: int, position: int) -> float:
     """One uniform, for a reader or a test: `noise("value")` of a belief is this, for many positions at once."""
     word = key(seed, stream, torch.tensor([row]), torch.tensor([step]))

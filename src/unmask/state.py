@@ -8,8 +8,10 @@ stop, fork and go on from any State: everything that the next step depends on is
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -52,6 +54,8 @@ class State:
     The clocks: `step` counts all steps of a row; `stage_step` those in the window's current stage, which began with
     `stage_hidden` hidden positions and has `steps` in all where the pace has a total. `shown_probability` is the
     probability of each value when it was shown (NaN where decoding showed nothing). `memory` is the oracle's.
+    `strategy` is the text of the strategy at work, set by the loop: to any other, the window, the stage's clock and
+    the memory mean nothing, and it begins with its own. `step` goes on all the same, so that no noise is used twice.
     """
 
     tokens: Int[Tensor, "B L"]
@@ -68,6 +72,7 @@ class State:
     coordinates: Int[Tensor, "L F"] | Int[Tensor, "B L F"] | None = None
     seed: int = 0
     steps: int | None = None
+    strategy: str = ""
     memory: Mapping[str, Tensor] = field(default_factory=dict)
 
     @staticmethod
@@ -82,6 +87,7 @@ class State:
         row: Int[Tensor, " B"] | None = None,
     ) -> State:
         """A State before the first step. Tokens under hidden positions are set to 0, so that nothing can leak."""
+        _check_rows(tokens, {"hidden": hidden, "given": given, "present": present}, coordinates)
         present = torch.ones_like(hidden) if present is None else present
         given = present & ~hidden if given is None else given
         for name, mask in (("given", given), ("absent", ~present)):
@@ -92,8 +98,7 @@ class State:
                     f"row {where[0]}, position {where[1]} is both hidden and {name}; "
                     f"hide only what is present and not given"
                 )
-        batch = tokens.shape[0]
-        count = torch.zeros(batch, dtype=torch.int64, device=tokens.device)
+        count = torch.zeros(len(tokens), dtype=torch.int64, device=tokens.device)
         return State(
             tokens=tokens.long().masked_fill(hidden, 0),
             hidden=hidden,
@@ -101,17 +106,30 @@ class State:
             present=present,
             window=torch.zeros_like(hidden),
             place=(present.long().cumsum(1) - 1).clamp(min=0),
-            row=torch.arange(batch, device=tokens.device) if row is None else row,
+            row=torch.arange(len(tokens), device=tokens.device) if row is None else _keys(row, tokens),
             step=count,
             stage_step=count,
             stage_hidden=count,
             shown_probability=torch.full(tokens.shape, torch.nan, dtype=torch.float64, device=tokens.device),
             coordinates=coordinates,
-            seed=seed,
+            seed=_whole_number(seed),
         )
 
     def __len__(self) -> int:
         return self.tokens.shape[0]
+
+    def begin(self, strategy: str, steps: int | None) -> State:
+        """The same rows for a strategy that has not been at work on them: no window, no memory, a new stage's clock."""
+        none = torch.zeros_like(self.step)
+        return replace(
+            self,
+            window=torch.zeros_like(self.window),
+            stage_step=none,
+            stage_hidden=none,
+            steps=steps,
+            strategy=strategy,
+            memory={},
+        )
 
     @property
     def open(self) -> Bool[Tensor, "B L"]:
@@ -145,25 +163,90 @@ class State:
         if coordinates is not None and coordinates.dim() == 3:
             coordinates = change(coordinates)
         memory = {name: change(tensor) for name, tensor in self.memory.items()} if self.memory else self.memory
-        return State(**changed, coordinates=coordinates, seed=self.seed, steps=self.steps, memory=memory)
+        return replace(self, **changed, coordinates=coordinates, memory=memory)
 
     @staticmethod
     def join(states: Sequence[State]) -> State:
-        """Rows of several States under each other. Memory that some rows never had is filled with zeros."""
+        """Rows of several States under each other: of one decode, or of several that could be one."""
         if len(states) == 1:
             return states[0]
+        _check_alike(states)
         joined = {name: torch.cat([getattr(state, name) for state in states]) for name in _TENSORS}
         coordinates = states[0].coordinates
         if coordinates is not None and coordinates.dim() == 3:
             coordinates = torch.cat([state.coordinates for state in states if state.coordinates is not None])
-        samples = {name: tensor for state in states for name, tensor in state.memory.items()}
-        memory = {
-            name: torch.cat(
-                [state.memory.get(name, sample.new_zeros((len(state), *sample.shape[1:]))) for state in states]
+        memory = {name: torch.cat([state.memory[name] for state in states]) for name in states[0].memory}
+        return replace(states[0], **joined, coordinates=coordinates, memory=memory)
+
+
+_SHARED = ("coordinates", "seed", "steps", "strategy", "memory")
+_TENSORS = tuple(f.name for f in dataclasses.fields(State) if f.name not in _SHARED)
+
+
+def _check_rows(tokens: Tensor, masks: Mapping[str, Tensor | None], coordinates: Tensor | None) -> None:
+    if tokens.dim() != 2 or tokens.is_floating_point() or tokens.is_complex() or tokens.dtype == torch.bool:
+        raise UnmaskError(
+            f"tokens are {_describe(tokens)}; expected whole numbers of shape [B, L], such as torch.int64"
+        )
+    for name, mask in masks.items():
+        if mask is not None and (mask.shape != tokens.shape or mask.dtype != torch.bool):
+            raise UnmaskError(f"{name} is {_describe(mask)}; expected torch.bool of the tokens' {tuple(tokens.shape)}")
+    if coordinates is None:
+        return
+    batch, length = tokens.shape
+    if coordinates.shape[:-1] not in ((length,), (batch, length)) or coordinates.is_floating_point():
+        raise UnmaskError(
+            f"coordinates are {_describe(coordinates)}; expected whole numbers, [L, F] or [B, L, F] with B = {batch} "
+            f"and L = {length}"
+        )
+
+
+def _keys(row: Tensor, tokens: Tensor) -> Int[Tensor, " B"]:
+    if row.shape != tokens.shape[:1] or row.is_floating_point() or row.dtype == torch.bool:
+        raise UnmaskError(f"row is {_describe(row)}; expected {len(tokens)} whole numbers, one key for each row")
+    return row.long()  # noise is a hash of 64 bits: the same key must be the same number
+
+
+def _whole_number(seed: Any) -> int:
+    try:
+        return operator.index(seed)  # numpy's whole numbers too
+    except TypeError:
+        raise UnmaskError(f"seed is {seed!r}; expected a whole number") from None
+
+
+def _describe(tensor: Tensor) -> str:
+    return f"{tensor.dtype} of shape {tuple(tensor.shape)}"
+
+
+def _check_alike(states: Sequence[State]) -> None:
+    """Refuse rows that would be decoded otherwise together than by themselves."""
+    one = _alike(states[0])
+    for number, state in enumerate(states[1:], start=1):
+        for what, found in _alike(state).items():
+            if found != one[what]:
+                raise UnmaskError(
+                    f"State.join: the {what} of state {number} is {found!r}, that of state 0 is {one[what]!r}; "
+                    f"join rows of one decode, or of decodes that differ in nothing but their rows"
+                )
+        if not _same_coordinates(states[0].coordinates, state.coordinates):
+            raise UnmaskError(
+                f"State.join: the coordinates of state {number} are not those of state 0; "
+                f"give all states the same [L, F], or all of them [B, L, F]"
             )
-            for name, sample in samples.items()
-        }
-        return State(**joined, coordinates=coordinates, seed=states[0].seed, steps=states[0].steps, memory=memory)
 
 
-_TENSORS = tuple(f.name for f in dataclasses.fields(State) if f.name not in ("coordinates", "seed", "steps", "memory"))
+def _alike(state: State) -> dict[str, object]:
+    return {
+        "seed": state.seed,
+        "number of steps": state.steps,
+        "strategy": state.strategy,
+        "length": state.tokens.shape[1],
+        "device": str(state.tokens.device),
+        "memory": {name: tuple(tensor.shape[1:]) for name, tensor in sorted(state.memory.items())},
+    }
+
+
+def _same_coordinates(one: Tensor | None, other: Tensor | None) -> bool:
+    if one is None or other is None or one.dim() == 3:
+        return one is other or (one is not None and other is not None and one.shape[1:] == other.shape[1:])
+    return one is other or torch.equal(one, other)

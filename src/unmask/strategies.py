@@ -29,7 +29,7 @@ _FAST = "Wu et al. 2025, Fast-dLLM, 2505.22618"
 _LLADA = "Nie et al. 2025, LLaDA, 2502.09992"
 _DREAM = "Ye et al. 2025, Dream, 2508.15487"
 _REMDM = "Wang et al. 2025, ReMDM, 2503.00307"
-_SHARP = "Dream scores the sharpened belief: wrap the model in tempered(model, temperature, top_p)"
+_SHARP = "Dream scores the sharpened belief: wrap the model in tempered(model, 0.2), and write sample for sample(0.2)"
 
 LITERATURE: dict[str, Named] = {
     "vanilla": Named("random, ancestral(50), sample", "Sahoo et al. 2024, MDLM, 2406.07524", "paper"),
@@ -73,7 +73,7 @@ LITERATURE: dict[str, Named] = {
         'noisy(entropy, "gumbel", 0.1), ancestral(64, rounding="down", eps=0.001), sample(0.2)',
         _DREAM,
         "code",
-        "drawing by softmax(score / alg_temp) without replacement is Gumbel noise of that scale",
+        f"drawing by softmax(score / alg_temp) without replacement is Gumbel noise of that scale. {_SHARP}",
     ),
     "fast_dllm": Named("chosen_probability, threshold(0.9), greedy, blocks(32)", _FAST, "code"),
     "fast_dllm_factor": Named("chosen_probability, factor(1.0), greedy, blocks(32)", _FAST, "paper"),

@@ -74,6 +74,7 @@ WRONG = {
     ("data", "sudoku", "--count", "10", "--out", "x", "--side", "16"): "side 4 or 9, not 16",
     ("data", "sudoku", "--count", "10", "--out", "x", "--clues", "99"): "0 to 81 clues, not 99",
     ("data", "sudoku", "--count", "0", "--out", "x"): "expected at least 1 example",
+    ("data", "sudoku", "--count", "99999999999999", "--out", "x"): "at most 1000000000",
     ("data", "sudoku", "--count", "many", "--out", "x"): "--count",
     ("data", "sudoku", "--count", "10"): "--out",
     ("data", "sodoku", "--count", "10"): "sudoku",

@@ -135,6 +135,8 @@ WRONG = {
     ("solve", "--task", "zebra", EASY): "no attributes: expected lines such as 'Colors: red, green, blue.'",
     ("solve", "--task", "sudoku", ZEBRA): "'T' in cell 1 is not a value of sudoku",
     ("solve", "--task", "sodoku", EASY): "did you mean 'sudoku'?",
+    ("solve", "--task", "sudoku4", "." * 81): "the puzzle has 81 cells; sudoku4 has 16",
+    ("solve", "--task", "sudoku16", "1... ..2. .3.. ...4"): "the puzzle has 16 cells; sudoku16 has 256",
     ("solve", "--with", "serach", EASY): "did you mean 'search'?",
     ("solve", "--file", os.devnull): "is empty",
     ("solve", "--file", "."): "is a directory",
@@ -150,6 +152,13 @@ def test_bad_input_is_one_line_and_exit_code_2(run, arguments, tmp_path: Path, m
     code, out, err = run(*arguments, typed=b"")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert WRONG[arguments] in err
+
+
+def test_a_riddle_without_a_heading_and_with_numbers_after_a_sign(run, tmp_path: Path) -> None:
+    file = tmp_path / "riddle.txt"
+    text = ZEBRA.replace("There are 3 houses in a row.", "Three houses stand in a row.")
+    file.write_text(text.replace("the middle house.", "house #2.  # the one in the middle"), encoding="utf-8")
+    assert json.loads(run("solve", "--task", "zebra", "--file", str(file), "--json")[1])["answer"] == HOUSES
 
 
 def test_a_wrong_clue_in_a_file_is_told_by_its_own_line(run, tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from narrow import evens
+
 from unmask.errors import StrategyError
 from unmask.oracles import Oracle
 from unmask.part import Part
@@ -17,6 +19,9 @@ from unmask.strategy import Strategy, find, names, parse
 
 LENGTH = 12
 """Positions in the rows that the examples are for."""
+
+LONG = 40
+"""Positions in the rows for the literature's samplers: more than one of their blocks."""
 
 _NUMBERS = (0.1, 0.6, 1.0)
 _WHOLE_NUMBERS = (1, 3, 20)
@@ -78,10 +83,15 @@ def parts(room: str) -> list[Part]:
     return [part for name in in_room(room) for part in examples(name)]
 
 
+def oracles() -> list[Part]:
+    """Examples of every oracle, and one that asks about less than what is open."""
+    return [*parts("oracles"), evens()]
+
+
 def strategies() -> list[Strategy]:
     """Every part of every room in at least one strategy, with partners that it accepts."""
     partners = {
-        "oracle": parts("oracles"),
+        "oracle": oracles(),
         "pace": parts("paces"),
         "choice": parts("choices"),
         "revision": parts("revisions"),
@@ -94,17 +104,24 @@ def strategies() -> list[Strategy]:
             made = next(_with(plain, role, part), None)
             assert made is not None, f"{part} fits no strategy that the contract tests know: teach them"
             found[str(made)] = made
+    narrow = [_made(plain, "oracle", evens(), pace) for pace in partners["pace"]]
+    found |= {str(strategy): strategy for strategy in narrow if strategy is not None}
     return list(found.values())
+
+
+def _made(plain: Strategy, role: str, part: Part, pace: Part) -> Strategy | None:
+    try:
+        return dataclasses.replace(plain, **{"pace": pace, role: part})
+    except StrategyError:
+        return None
 
 
 def _with(plain: Strategy, role: str, part: Part) -> Iterator[Strategy]:
     """Strategies that have this part: the plain one first, then with other paces."""
     paces = [plain.pace, parse("margin, looped(20), sample").pace]
     for pace in [part] if role == "pace" else paces:
-        try:
-            yield dataclasses.replace(plain, **{"pace": pace, role: part})
-        except StrategyError:
-            continue
+        if (made := _made(plain, role, part, pace)) is not None:
+            yield made
 
 
 def fits(oracle: Oracle, texts: tuple[str, ...]) -> Strategy:

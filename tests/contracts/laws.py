@@ -51,21 +51,24 @@ def law_1_samples_the_joint(strategy: Strategy, draws: int = DRAWS) -> None:
 
 
 def law_4_row_by_row(strategy: Strategy, denoise: Denoiser, state: State, alone: Iterable[int]) -> None:
-    """Same seed, same trace; a row's trace is the same alone, in any batch, in any order, padded or not."""
+    """Same seed, same trace; a row's trace is the same alone, in any batch, in any order, padded or not.
+
+    Every row is compared in smaller batches of several sizes, in another order and padded, and some of them alone.
+    """
     together = record(decode(denoise, state, strategy), candidates=2)
     assert together == record(decode(denoise, state, strategy), candidates=2), "the same seed, another trace"
-    backwards = torch.arange(len(state)).flip(0)
-    reversed_ = record(decode(denoise, state.select(backwards), strategy), candidates=2)
+    everyone = torch.arange(len(state))
+    reversed_ = record(decode(denoise, state.select(everyone.flip(0)), strategy), candidates=2)
+    same_rows(together, reversed_.select(everyone.flip(0)), f"{strategy}: row %d differs in a batch in another order")
     padded = record(decode(denoise, pad(state, left=2, right=3), strategy), candidates=2)
+    same_rows(together, unpad(padded, left=2, right=3), f"{strategy}: row %d differs when padded")
+    for some in torch.tensor_split(everyone, [n for n in (1, 21) if n < len(state)]):
+        fewer = record(decode(denoise, state.select(some), strategy), candidates=2)
+        same_rows(together.select(some), fewer, f"{strategy}: row %d differs in a smaller batch")
     for number in alone:
         one = torch.tensor([number])
-        here = together.select(one)
         single = record(decode(denoise, state.select(one), strategy), candidates=2)
-        assert same_row(here, single), f"{strategy}: row {number} differs when decoded alone"
-        there = reversed_.select(len(state) - 1 - one)
-        assert same_row(here, there), f"{strategy}: row {number} differs in a batch in another order"
-        around = padded.select(one)
-        assert same_row(here, unpad(around, left=2, right=3)), f"{strategy}: row {number} differs when padded"
+        same_rows(together.select(one), single, f"{strategy}: row %d differs when decoded alone")
 
 
 def law_4_resumed(strategy: Strategy, denoise: Denoiser, state: State) -> None:
@@ -78,6 +81,41 @@ def law_4_resumed(strategy: Strategy, denoise: Denoiser, state: State) -> None:
     for number in range(len(stops)):
         rows = torch.arange(len(state)) + number * len(state)
         assert same_state(together.select(rows), steps.state), f"{strategy}: resumed after step {number}, another end"
+
+
+def law_4_another_strategy(strategy: Strategy, denoise: Denoiser, state: State, before: str) -> None:
+    """To a strategy that was not at work on it, a State is what is shown: no clock of a stage, no window, no memory."""
+    steps = decode(denoise, state, before)
+    for _ in range(3):
+        next(steps)
+    middle = steps.state
+    assert middle.strategy != str(strategy)
+    anew = State.start(
+        middle.tokens, middle.hidden, given=middle.given, present=middle.present, seed=middle.seed, row=middle.row
+    )
+    anew = replace(anew, step=middle.step, shown_probability=middle.shown_probability)
+    gone_on, begun = decode(denoise, middle, strategy).finish(), decode(denoise, anew, strategy).finish()
+    assert same_state(gone_on, begun), f"{strategy}: what {before} left behind changes the end"
+
+
+def law_4_hidden_again(strategy: Strategy, denoise: Denoiser, state: State) -> None:
+    """A position that is hidden again by hand is shown again, and nothing else is touched without a revision."""
+    end = decode(denoise, state, strategy).finish()
+    assert same_state(decode(denoise, end, strategy).finish(), end), f"{strategy}: the end is not the end"
+    shown = (state.hidden & (torch.arange(state.hidden.shape[1]) % 3 == 1)).long().argmax(1, keepdim=True)
+    again = torch.zeros_like(state.hidden).scatter(1, shown, True) & ~state.given
+    hidden = replace(end, hidden=end.hidden | again, tokens=end.tokens.masked_fill(again, 0))
+    after = decode(denoise, hidden, strategy).finish()
+    assert not after.hidden.any(), f"{strategy}: what was hidden again stays hidden"
+    if strategy.revision is None:
+        assert torch.equal(after.tokens[~again], end.tokens[~again]), f"{strategy}: other positions changed"
+
+
+def law_5_what_is_hidden_cannot_be_seen(strategy: Strategy, denoise: Denoiser, state: State, other: int) -> None:
+    """The same rows with another value under the hidden positions decode alike, as long as these are hidden."""
+    planted = replace(state, tokens=torch.where(state.hidden, other, state.tokens))
+    one, two = (record(decode(denoise, start, strategy)) for start in (state, planted))
+    same_rows(one, two, f"{strategy}: row %d reads what is hidden")
 
 
 def law_5_keeps_what_is_given(steps: Iterable[Step], start: State, *, revised: bool, most: int) -> None:
@@ -128,14 +166,22 @@ def unpad(trace: Trace, *, left: int, right: int) -> Trace:
     return replace(trace, **cut, events=events, asked=asked)
 
 
-def same_row(one: Trace, other: Trace) -> bool:
+def same_rows(one: Trace, other: Trace, message: str) -> None:
     """Equal to the last bit; only the calls that a whole batch shares may differ."""
-    return replace(one, denoiser_calls=0) == replace(other, denoiser_calls=0)
+    one, other = replace(one, denoiser_calls=0), replace(other, denoiser_calls=0)
+    if one == other:
+        return
+    for number in range(len(one)):
+        index = torch.tensor([number])
+        assert one.select(index) == other.select(index), message % int(one.row[number])
+    raise AssertionError(message % -1)
 
 
 def same_state(one: State, other: State) -> bool:
     """Equal to the last bit, memory and clocks included."""
+    if (one.seed, one.steps, one.strategy, {*one.memory}) != (other.seed, other.steps, other.strategy, {*other.memory}):
+        return False
     names = [n for n in vars(one) if isinstance(getattr(one, n), Tensor)]
     tables = [(getattr(one, n), getattr(other, n)) for n in names]
-    tables += [(one.memory[n], other.memory[n]) for n in {*one.memory, *other.memory}]
+    tables += [(one.memory[n], other.memory[n]) for n in one.memory]
     return all(a.shape == b.shape and bool(a.eq(b).logical_or(a.ne(a) & b.ne(b)).all()) for a, b in tables)

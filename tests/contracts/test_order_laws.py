@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 import torch
-from compositions import LENGTH, examples, fits, in_room
+from compositions import LENGTH, fits, oracles
 from laws import DRAWS, SMALLEST_P, joint, law_1_samples_the_joint
 from scipy import stats
 from toys import Stored, Toy, blank
@@ -20,7 +20,7 @@ from unmask.state import State
 from unmask.strategy import parse
 from unmask.trace import record
 
-ORACLES = [part for name in in_room("oracles") for part in examples(name)]
+ORACLES = oracles()
 ONE_AT_A_TIME = ("random, per_step(1), sample", "random, evenly(4), sample")
 
 
@@ -70,13 +70,6 @@ def test_law_3_on_two_values_all_certainties_give_one_order(oracle):
     assert torch.equal(
         record(decode(toy, blank(64, LENGTH), parse(f"{oracle}, per_step(1), sample"))).step, reference.step
     )
-
-
-@pytest.mark.parametrize("pace", ["per_step(2)", "evenly(5)", "ancestral(7)", "threshold(0.6)"])
-def test_law_3_one_block_of_all_is_the_whole(pace):
-    whole = record(decode(Toy(LENGTH), blank(16, LENGTH), parse(f"margin, {pace}, sample")))
-    block = record(decode(Toy(LENGTH), blank(16, LENGTH), parse(f"margin, {pace}, sample, blocks({LENGTH})")))
-    assert dataclasses.replace(block, strategy=whole.strategy) == whole
 
 
 def test_law_3_no_entropy_to_spend_is_one_at_a_time():

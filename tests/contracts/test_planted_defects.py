@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 
 import pytest
 import torch
+from compositions import LENGTH, LONG
 from laws import (
     law_1_samples_the_joint,
     law_4_resumed,
     law_4_row_by_row,
     law_5_keeps_what_is_given,
+    law_5_what_is_hidden_cannot_be_seen,
 )
 from test_loop_laws import rows
 from toys import Toy, blank
@@ -23,6 +25,7 @@ from unmask.oracles import Oracle
 from unmask.paces import Pace
 from unmask.revisions import Revision
 from unmask.strategy import Strategy, parse
+from unmask.windows.blocks import blocks
 
 VANILLA = parse("random, per_step(1), sample")
 
@@ -74,25 +77,43 @@ class remembers_outside(Oracle):
 _SEEN: list[int] = []
 
 
-def swap(oracle=VANILLA.oracle, pace=VANILLA.pace, choice=VANILLA.choice, revision=None) -> Strategy:
-    return Strategy(oracle, pace, choice, revision)
+@dataclass(frozen=True)
+class reads_hidden(Oracle):
+    """Scores by the token under a hidden position."""
+
+    def score(self, belief):
+        return belief.state.tokens.view(-1)[belief.flat] * 9.0 + belief.log_top
+
+
+@dataclass(frozen=True)
+class reads_the_clock_of_others(Oracle):
+    """Scores by how long the stage has lasted in the first row of the batch."""
+
+    def score(self, belief):
+        return belief.log_top * (-1) ** int(belief.state.stage_step[0] // 9)
+
+
+def swap(
+    oracle=VANILLA.oracle, pace=VANILLA.pace, choice=VANILLA.choice, revision=None, window=VANILLA.window
+) -> Strategy:
+    return Strategy(oracle, pace, choice, revision, window)
 
 
 def test_an_oracle_that_offers_a_given_cell_is_refused():
     with pytest.raises(StrategyError, match="which is not open"):
-        decode(Toy(), rows(4), swap(oracle=offers_given())).finish()
+        decode(Toy(LENGTH), rows(4), swap(oracle=offers_given())).finish()
 
 
 def test_a_pace_that_never_ends_is_refused():
     with pytest.raises(StrategyError, match="cannot go on"):
-        decode(Toy(), rows(4), swap(pace=never_ends())).finish()
+        decode(Toy(LENGTH), rows(4), swap(pace=never_ends())).finish()
 
 
 def test_a_revision_cannot_touch_what_is_given():
     """The loop itself holds law 5 against a revision that would take back anything."""
     strategy = swap(pace=parse("random, evenly(4), sample").pace, revision=takes_back_given())
     state = rows(8)
-    law_5_keeps_what_is_given(decode(Toy(), state, strategy), state, revised=True, most=4)
+    law_5_keeps_what_is_given(decode(Toy(LENGTH), state, strategy), state, revised=True, most=4)
 
 
 def test_law_1_catches_order_and_value_on_one_stream(monkeypatch):
@@ -115,38 +136,51 @@ def test_law_4_catches_noise_that_depends_on_the_batch(monkeypatch):
     by_batch = lambda seed, stream, row, step: honest(seed, stream, torch.arange(len(row)), step)  # noqa: E731
     monkeypatch.setattr(noise, "key", by_batch)
     with pytest.raises(AssertionError, match="differs"):
-        law_4_row_by_row(VANILLA, Toy(), rows(8), alone=(0, 5))
+        law_4_row_by_row(VANILLA, Toy(LENGTH), rows(8), alone=(0, 5))
 
 
 def test_law_4_catches_noise_that_counts_padding(monkeypatch):
     honest = noise.at
     monkeypatch.setattr(noise, "at", lambda word, position: honest(word, torch.arange(position.numel())))
     with pytest.raises(AssertionError, match="differs"):
-        law_4_row_by_row(VANILLA, Toy(), rows(8), alone=(0, 5))
+        law_4_row_by_row(VANILLA, Toy(LENGTH), rows(8), alone=(0, 5))
 
 
 def test_law_4_catches_scores_that_depend_on_the_batch():
     with pytest.raises(AssertionError, match="differs"):
-        law_4_row_by_row(swap(oracle=counts_batches()), Toy(), rows(8), alone=(0, 5))
+        law_4_row_by_row(swap(oracle=counts_batches()), Toy(LENGTH), rows(8), alone=(0, 5))
 
 
 def test_law_4_catches_noise_that_is_drawn_and_not_counted(monkeypatch):
     torch.manual_seed(0)
     monkeypatch.setattr(noise, "at", lambda word, position: torch.rand(position.shape, dtype=torch.float64))
     with pytest.raises(AssertionError, match="same seed"):
-        law_4_row_by_row(VANILLA, Toy(), rows(8), alone=(0,))
+        law_4_row_by_row(VANILLA, Toy(LENGTH), rows(8), alone=(0,))
+
+
+def test_law_4_catches_what_shows_only_in_long_rows():
+    with pytest.raises(AssertionError, match="differs"):
+        law_4_row_by_row(
+            swap(oracle=reads_the_clock_of_others(), window=blocks(16)), Toy(LONG), rows(8, LONG), alone=(5,)
+        )
+
+
+def test_law_5_catches_what_reads_hidden_tokens():
+    start = replace(rows(8), tokens=torch.where(rows(8).hidden, torch.arange(LENGTH) % 2, rows(8).tokens))
+    with pytest.raises(AssertionError, match="reads what is hidden"):
+        law_5_what_is_hidden_cannot_be_seen(swap(oracle=reads_hidden()), Toy(LENGTH), start, other=1)
 
 
 def test_law_4_catches_a_memory_outside_the_state():
     with pytest.raises(AssertionError, match="resumed"):
-        law_4_resumed(swap(oracle=remembers_outside()), Toy(), blank(1, 12))
+        law_4_resumed(swap(oracle=remembers_outside()), Toy(LENGTH), blank(1, LENGTH))
 
 
 @pytest.mark.parametrize("defect", ["shown", "given", "hidden again", "endless", "unfinished"])
 def test_law_5_catches_steps_that_break_it(defect):
     """Steps as a broken loop would yield them."""
     state = rows(4)
-    steps = list(decode(Toy(), state, VANILLA))
+    steps = list(decode(Toy(LENGTH), state, VANILLA))
 
     def broken():
         for number, step in enumerate(steps):
@@ -164,13 +198,13 @@ def test_law_5_catches_steps_that_break_it(defect):
             yield _Fake(after)
 
     with pytest.raises(AssertionError):
-        law_5_keeps_what_is_given(broken(), state, revised=False, most=12)
+        law_5_keeps_what_is_given(broken(), state, revised=False, most=LENGTH)
 
 
 def test_law_5_passes_the_same_steps_unbroken():
     state = rows(4)
-    fakes = [_Fake(step.state) for step in decode(Toy(), state, VANILLA)]
-    law_5_keeps_what_is_given(fakes, state, revised=False, most=12)
+    fakes = [_Fake(step.state) for step in decode(Toy(LENGTH), state, VANILLA)]
+    law_5_keeps_what_is_given(fakes, state, revised=False, most=LENGTH)
 
 
 class _Fake:

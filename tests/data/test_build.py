@@ -23,7 +23,9 @@ from hypothesis import strategies as some
 from unmask.data import build as building
 from unmask.data.build import CHUNK, build, part_of
 from unmask.data.dataset import MANIFEST, Dataset, manifest
+from unmask.data.histograms import histograms
 from unmask.errors import UnmaskError
+from unmask.tasks.sudoku import SudokuRecipe
 
 COUNT = 2 * CHUNK + 700
 
@@ -283,8 +285,8 @@ def test_any_rows_in_any_order(made: Path) -> None:
     index = torch.tensor([len(split) - 1, 0, 5, 5, len(split) // 2])
     assert torch.equal(split.batch(index)["number"], whole[index])
     for wrong in (-1, len(split)):
-        with pytest.raises(UnmaskError, match="there are rows 0 to"):
-            split.batch(torch.tensor([wrong]))
+        with pytest.raises(UnmaskError, match=f"row {wrong} of .*: there are rows 0 to"):
+            split.batch(torch.tensor([3, wrong]))
 
 
 def test_damage_is_named_before_anything_is_read(made: Path) -> None:
@@ -316,6 +318,48 @@ def test_what_is_no_data_set_is_refused(made: Path, tmp_path: Path) -> None:
         (made / MANIFEST).write_text(text)
         with pytest.raises(UnmaskError, match=message):
             Dataset.open(made, "even-train")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"task": None}, "does not say its task"),
+        ({"splits": None}, "does not say its splits"),
+        ({"recipe": []}, "does not say its recipe"),
+    ],
+)
+def test_a_manifest_that_was_changed_is_refused(made: Path, change: dict[str, Any], message: str) -> None:
+    about = json.loads((made / MANIFEST).read_text()) | change
+    (made / MANIFEST).write_text(json.dumps(about))
+    for look in (lambda: manifest(made), lambda: build(Counting(), COUNT, made)):
+        with pytest.raises(UnmaskError, match=message):
+            look()
+
+
+def test_a_recipe_of_another_version_is_refused(tmp_path: Path) -> None:
+    build(SudokuRecipe(0, 4), 10, tmp_path / "set")
+    about = json.loads((tmp_path / "set" / MANIFEST).read_text())
+    about["recipe"]["flavour"] = "salty"
+    (tmp_path / "set" / MANIFEST).write_text(json.dumps(about))
+    with pytest.raises(UnmaskError, match="recipe is none that this version knows"):
+        histograms(tmp_path / "set")
+
+
+def test_a_plan_that_is_none_is_refused(made: Path) -> None:
+    (made / "plan.json").write_text("[]")
+    with pytest.raises(UnmaskError, match="is not what was written there; remove the folder"):
+        build(Counting(), COUNT, made)
+
+
+@pytest.mark.parametrize("damage", ["missing", "truncated"])
+def test_a_finished_set_that_is_damaged_is_not_called_finished(made: Path, damage: str) -> None:
+    shard = made / manifest(made)["splits"]["odd-train"]["shards"][0]["file"]
+    if damage == "missing":
+        shard.unlink()
+    else:
+        shard.write_bytes(shard.read_bytes()[:100])
+    with pytest.raises(UnmaskError, match=rf"{shard.name} is missing or truncated; remove the folder"):
+        build(Counting(), COUNT, made)
 
 
 def test_the_manifest_is_json_that_ends_in_a_line(made: Path) -> None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from unmask.tasks import Task
 
 _MOST = 1_000_000
+_COMMENT = re.compile(r"(?:^|\s)#(?!\d).*")
+"""From # to the end; house #2 is no comment."""
 
 
 def gather(task: Task, puzzles: Sequence[str], file: Path | None, sample: int | None, seed: int) -> Rows:
@@ -54,13 +56,19 @@ def _together(coordinates: Sequence[Tensor | None]) -> Tensor | None:
 
 
 def texts(
-    puzzles: Sequence[str], file: Path | None, hint: str, heading: re.Pattern[str] | None = None
+    puzzles: Sequence[str],
+    file: Path | None,
+    hint: str,
+    heading: re.Pattern[str] | None = None,
+    *,
+    always: bool = True,
 ) -> Iterator[tuple[str, str]]:
     """Puzzles as text, at least one, each with its name for error messages (see `at`).
 
-    A file has a puzzle on each line; or where lines match the heading, a puzzle from each of these to the next. What
-    follows # is a comment. Before the text of several lines go as many empty ones as were before it in the file, so
-    that the number of a line is the same in both.
+    A file has a puzzle on each line; or with a heading, a puzzle from each line that matches it to the next, and where
+    none does, just one (with `always` false, a puzzle on each line all the same). What follows # is a comment. Before
+    the text of several lines go as many empty ones as were before it in the file, so that the number of a line is the
+    same in both.
     """
     if puzzles and file is not None:
         raise UnmaskError(_ONE_PLACE)
@@ -73,7 +81,8 @@ def texts(
     if not any(lines):
         raise UnmaskError(f"{name} is empty; expected a puzzle on each line")
     begins = [n for n, line in enumerate(lines) if heading is not None and heading.match(line)]
-    if begins:
+    if heading is not None and (begins or always):
+        begins = begins or [0]
         begins[0] = next(n for n, line in enumerate(lines) if line)  # what stands before it belongs to it
         for begin, end in zip(begins, [*begins[1:], len(lines)], strict=True):
             yield f"{name}, line {begin + 1}", "\n" * begin + "\n".join(lines[begin:end])
@@ -103,4 +112,4 @@ def _read(file: Path) -> tuple[str, list[str]]:
         raise UnmaskError(f"cannot read {name}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise UnmaskError(f"{name} is not text (UTF-8); expected a puzzle on each line") from None
-    return name, [line.split("#", 1)[0].strip() for line in re.split(r"\r\n|\r|\n", text)]
+    return name, [_COMMENT.sub("", line).strip() for line in re.split(r"\r\n|\r|\n", text)]

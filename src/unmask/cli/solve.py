@@ -42,7 +42,7 @@ def solve(
     from unmask.tasks import task as find_task
 
     heading = None if task is not None and task != "zebra" else find_task("zebra").begins
-    named = list(texts(puzzles, file, "lines on standard input", heading))
+    named = list(texts(puzzles, file, "lines on standard input", heading, always=task == "zebra"))
     chosen = task or ("zebra" if heading and any(heading.match(text) for _, text in named) else "sudoku")
     solvers = solvers_of(chosen)
     if by not in solvers:
@@ -51,7 +51,7 @@ def solve(
     for name, text in named:
         try:
             with output.side.status("solving (the first time, solvers are compiled)"):
-                found = solvers[by](text)
+                found = solvers[by](text, task)
         except UnmaskError as error:
             wrong += 1
             if len(named) == 1:

@@ -27,12 +27,15 @@ from numpy.typing import NDArray
 
 import unmask
 from unmask.data import Columns, Recipe, shards
-from unmask.data.dataset import FORMAT, MANIFEST, manifest
+from unmask.data.dataset import FORMAT, MANIFEST, manifest, missing_shard
 from unmask.errors import UnmaskError
 from unmask.files import write_whole
 
 CHUNK = 2_000
 """Examples that are made at once: a second of work for Sudoku, some more for Zebra."""
+
+MOST = 1_000_000_000
+"""Examples of a data set: they fit neither the disk nor the time, long before a number of chunks fits no memory."""
 
 SHARD = 1 << 18
 """Rows in a file, at most."""
@@ -51,6 +54,8 @@ def build(recipe: Recipe, count: int, out: Path, *, processes: int = 1, watch: W
     """Make `count` examples into the folder `out`, or go on with what is there; the manifest."""
     if count < 1 or processes < 1:
         raise UnmaskError(f"expected at least 1 example and 1 process, got {count} and {processes}")
+    if count > MOST:
+        raise UnmaskError(f"{count} examples are more than a data set has: at most {MOST}")
     plan = {
         "format": FORMAT,
         "version": unmask.__version__,
@@ -61,7 +66,10 @@ def build(recipe: Recipe, count: int, out: Path, *, processes: int = 1, watch: W
     }
     making = out / "making"
     if _begin(out, making, plan):
-        return manifest(out)
+        about = manifest(out)
+        if (shard := missing_shard(out, about)) is not None:
+            raise UnmaskError(f"the shard {shard} is missing or truncated; remove the folder, and make the set again")
+        return about
     chunks = [(begin, min(begin + CHUNK, count)) for begin in range(0, count, CHUNK)]
     missing = [chunk for chunk in chunks if _finished(making, chunk) is None]
     done = count - sum(end - begin for begin, end in missing)
@@ -103,6 +111,8 @@ def _refuse_another(written: Path, making: Path, plan: dict[str, Any]) -> None:
         other = json.loads(written.read_text(encoding="utf-8"))
     except ValueError as error:
         raise UnmaskError(f"{written} cannot be read ({error}); remove the folder and begin anew") from None
+    if not isinstance(other, dict):
+        raise UnmaskError(f"{written} is not what was written there; remove the folder and begin anew")
     if other == plan:
         return
     if not (written.parent / MANIFEST).is_file() and not any(making.glob("*.safetensors")):

@@ -21,6 +21,7 @@ from unmask.errors import UnmaskError, nearest
 
 FORMAT = "unmask data 1"
 MANIFEST = "dataset.json"
+_KEYS = {"task": str, "recipe": dict, "count": int, "splits": dict}
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +61,10 @@ class Dataset:
     def batch(self, index: Int[Tensor, " n"]) -> dict[str, Tensor]:
         """The rows of these numbers, in their order."""
         ends = torch.tensor([0, *(_count(shard) for shard in self.shards)]).cumsum(0)
-        if len(index) and not 0 <= int(index.min()) <= int(index.max()) < int(ends[-1]):
-            raise UnmaskError(f"row {int(index.max())} of {self.split}: there are rows 0 to {int(ends[-1]) - 1}")
+        wrong = index[(index < 0) | (index >= ends[-1])]
+        if len(wrong):
+            rows = f"there are rows 0 to {int(ends[-1]) - 1}" if ends[-1] else "it is empty"
+            raise UnmaskError(f"row {int(wrong[0])} of {self.split}: {rows}")
         home = torch.searchsorted(ends, index, right=True) - 1
         found: dict[str, Tensor] = {}
         for number in home.unique().tolist():
@@ -79,11 +82,15 @@ class Dataset:
 
 def manifest(path: Path) -> dict[str, Any]:
     """What `dataset.json` says; refuses a folder that is no data set, or not a whole one."""
-    if not path.is_dir():
-        raise UnmaskError(f"{path} is not a folder; expected a data set, as `unmask data` writes it")
     file = path / MANIFEST
-    if not file.is_file():
-        if (path / "plan.json").is_file():
+    try:
+        is_folder, is_whole, is_begun = path.is_dir(), file.is_file(), (path / "plan.json").is_file()
+    except OSError as error:
+        raise UnmaskError(f"cannot read {path}: {error.strerror}") from error
+    if not is_folder:
+        raise UnmaskError(f"{path} is not a folder; expected a data set, as `unmask data` writes it")
+    if not is_whole:
+        if is_begun:
             raise UnmaskError(f"{path} is not finished; run the command that began it again, and it goes on")
         raise UnmaskError(f"{path} has no {MANIFEST}; expected a data set, as `unmask data` writes it")
     try:
@@ -93,7 +100,20 @@ def manifest(path: Path) -> dict[str, Any]:
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         found = about.get("format") if isinstance(about, dict) else None
         raise UnmaskError(f"{file} has the format {found!r}; this version reads {FORMAT!r}")
+    missing = [name for name, kind in _KEYS.items() if not isinstance(about.get(name), kind)]
+    if missing:
+        raise UnmaskError(f"{file} does not say its {missing[0]}: it was changed; make the data set again")
     return about
+
+
+def missing_shard(path: Path, about: Mapping[str, Any]) -> Path | None:
+    """The first shard that is not there or has another size: a quick look, before any checksum."""
+    for entry in about["splits"].values():
+        for shard in entry["shards"]:
+            file = path / shard["file"]
+            if not file.is_file() or file.stat().st_size != shard["bytes"]:
+                return file
+    return None
 
 
 def _count(shard: Mapping[str, Tensor]) -> int:

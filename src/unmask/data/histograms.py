@@ -16,7 +16,10 @@ from unmask.tasks import recipe_of
 
 def recipe_from(about: dict[str, Any]) -> Recipe:
     """The recipe that a manifest names."""
-    return recipe_of(about["task"])(**about["recipe"])
+    try:
+        return recipe_of(about["task"])(**about["recipe"])
+    except TypeError as error:
+        raise UnmaskError(f"the data set's recipe is none that this version knows: {about['recipe']}") from error
 
 
 def histograms(path: Path, split: str | None = None) -> Histograms:

@@ -36,7 +36,15 @@ class Enumeration:
         values: int | None = None,
         impossible: Literal["raise", "closest"] = "raise",
     ) -> None:
+        if support.dim() != 2 or not support.numel() or support.is_floating_point():
+            found = f"{support.dtype} of shape {tuple(support.shape)}"
+            raise UnmaskError(f"Enumeration: the support is {found}; expected whole numbers [S, L], at least one row")
         weights = torch.ones(len(support), dtype=torch.float64) if weights is None else weights.double().cpu()
+        if weights.shape != support.shape[:1]:
+            found = tuple(weights.shape)
+            raise UnmaskError(f"Enumeration: weights have shape {found}; expected one for each of {len(support)} rows")
+        if impossible not in ("raise", "closest"):
+            raise UnmaskError(f"Enumeration: impossible is {impossible!r}; expected 'raise' or 'closest'")
         if not bool((weights.isfinite() & (weights >= 0)).all()) or not bool((weights > 0).any()):
             raise UnmaskError("Enumeration: weights must be finite, at least 0, and not all 0")
         self.support = support.long().cpu()[weights > 0]

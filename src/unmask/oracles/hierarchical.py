@@ -32,9 +32,13 @@ class hierarchical(Oracle):
     def score(self, belief: Belief) -> Float[Tensor, " n"]:
         position, start, _ = runs(belief.state.open)
         sure = belief.spread(belief.log_top.exp())
-        run = torch.where(belief.asked, start, 0)
-        best = torch.full_like(sure, -torch.inf).scatter_reduce(1, run, sure, "amax").gather(1, run)
-        lead = torch.where(belief.asked & (sure == best), position, len(position))
+        hidden = belief.asked & belief.state.open  # a revision may have asked about shown positions: they are in no run
+        run = torch.where(hidden, start, 0)
+        surest_of_run = torch.full_like(sure, -torch.inf).scatter_reduce(
+            1, run, sure.masked_fill(~hidden, -torch.inf), "amax"
+        )
+        best = surest_of_run.gather(1, run)
+        lead = torch.where(hidden & (sure == best), position, len(position))
         leader = torch.full_like(lead, len(position)).scatter_reduce(1, run, lead, "amin").gather(1, run)
         offered = (sure > self.high) | ((position == leader) & (sure > self.low))
         surest = first(sure, torch.ones_like(belief.state.row))

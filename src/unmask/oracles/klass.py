@@ -14,9 +14,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from unmask.belief import Belief, first
+from unmask.belief import Belief, first, sum_rows
+from unmask.errors import DenoiserError
 from unmask.oracles import Oracle
 from unmask.state import State
+
+_NEVER = {"stable": 0, "believed": torch.nan}
+"""What the memory holds where a position was not asked at the step before."""
 
 
 @dataclass(frozen=True)
@@ -32,15 +36,22 @@ class klass(Oracle):
 
     def score(self, belief: Belief) -> tuple[Float[Tensor, " n"], dict[str, Tensor]]:
         state, now = belief.state, belief.log_probabilities
-        memory = dict(state.memory)
-        if "believed" not in memory:  # the number of values is not known before the first belief; NaN: never asked
-            memory["believed"] = now.new_full((*state.tokens.shape, now.shape[1]), torch.nan)
-        before = memory["believed"].view(-1, now.shape[1])[belief.flat]
+        memory = {name: torch.full_like(state.memory[name], _NEVER[name]) for name in _NEVER if name in state.memory}
+        if not len(now):  # nobody was asked: the number of values may still be unknown
+            return belief.log_top, memory
+        if "believed" not in memory:  # the number of values is not known before the first belief
+            memory["believed"] = now.new_full((*state.tokens.shape, now.shape[1]), _NEVER["believed"])
+        last = state.memory.get("believed", memory["believed"])
+        if last.shape[2] != now.shape[1]:
+            raise DenoiserError(
+                f"the denoiser returned {now.shape[1]} values, and {last.shape[2]} at the step before; "
+                f"{self} compares the two, so their number must not change"
+            )
+        before = last.view(-1, now.shape[1])[belief.flat]
         gaps = torch.where(belief.probabilities > 0, belief.probabilities * (now - before), 0.0)
-        still = gaps.sum(-1) < self.divergence  # NaN is not below anything
-        stable = torch.where(still, memory["stable"].view(-1)[belief.flat] + 1, 0)
+        still = sum_rows(gaps) < self.divergence  # NaN is not below anything
+        stable = torch.where(still, state.memory["stable"].view(-1)[belief.flat] + 1, 0)
         memory["stable"] = belief.spread(stable, 0)
-        memory["believed"] = torch.full_like(memory["believed"], torch.nan)
         memory["believed"].view(-1, now.shape[1])[belief.flat] = now
         sure = belief.log_top.exp()
         ready = belief.spread((sure > self.confidence) & (stable >= self.history), False)

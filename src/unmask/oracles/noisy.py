@@ -13,7 +13,7 @@ from torch import Tensor
 
 from unmask.belief import Belief
 from unmask.errors import StrategyError
-from unmask.oracles import Oracle
+from unmask.oracles import Oracle, scored
 from unmask.state import State
 
 if TYPE_CHECKING:
@@ -57,8 +57,7 @@ class noisy(Oracle):
         return self.inner.ask(state)
 
     def score(self, belief: Belief) -> tuple[Float[Tensor, " n"], dict[str, Tensor]]:
-        inner = self.inner.score(belief)
-        score, memory = inner if isinstance(inner, tuple) else (inner, {})
+        score, memory = scored(self.inner, belief)
         uniform = belief.noise(self._stream)
         noise = -(-uniform.log()).log() if self.law == "gumbel" else torch.special.ndtri(uniform)
         scale = self.scale

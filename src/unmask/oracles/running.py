@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from unmask.belief import Belief
-from unmask.oracles import Oracle
+from unmask.oracles import Oracle, scored
 from unmask.state import State
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ class running(Oracle):
         return self.inner.ask(state)
 
     def score(self, belief: Belief) -> tuple[Float[Tensor, " n"], dict[str, Tensor]]:
-        inner = self.inner.score(belief)
-        score, memory = inner if isinstance(inner, tuple) else (inner, {})
+        score, memory = scored(self.inner, belief)
         highest = belief.state.memory["highest"].maximum(belief.spread(score))
         return highest.view(-1)[belief.flat], {**memory, "highest": highest}

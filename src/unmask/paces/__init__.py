@@ -5,7 +5,7 @@ from __future__ import annotations
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from unmask.belief import Belief
+from unmask.belief import WHOLES, Belief, expect
 from unmask.errors import StrategyError
 from unmask.part import Part
 from unmask.state import State
@@ -25,6 +25,13 @@ class Pace(Part):
         """The shares that its schedule wants shown before and after this step; None without a number of steps."""
         steps = getattr(self, "steps", None)
         return None if steps is None else elapsed(state, steps)
+
+
+def left_by(pace: Pace, belief: Belief, score: Float[Tensor, " n"]) -> Int[Tensor, " B"]:
+    """How many the pace leaves hidden."""
+    left = pace(belief, score)
+    expect(left, pace, "how many stay hidden", tuple(belief.state.row.shape), WHOLES)
+    return left
 
 
 def at_least_one(belief: Belief, count: Int[Tensor, " B"]) -> Int[Tensor, " B"]:

@@ -13,6 +13,7 @@ from typing import Literal
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from unmask import noise
 from unmask.belief import Belief
 from unmask.errors import StrategyError
 from unmask.paces import Pace
@@ -63,7 +64,10 @@ def snap(number: Float[Tensor, " B"]) -> Float[Tensor, " B"]:
 
 
 def keep(belief: Belief, stay: Float[Tensor, " B"]) -> Int[Tensor, " B"]:
-    """How many stay hidden when each does so with probability `stay`: a binomial number, from counted noise."""
+    """How many stay hidden when each does so with probability `stay`: a binomial number, from counted noise.
+
+    Drawn for all open positions: those that the oracle does not ask about are hidden and count as well.
+    """
     state = belief.state
-    kept = belief.noise("count") < stay[belief.index]
-    return (belief.spread(kept, False) & state.open).sum(1)
+    uniform = noise.everywhere(state.seed, "count", state.row, state.step, state.place)
+    return (state.open & (uniform < stay[:, None])).sum(1)

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from unmask.belief import Belief
+from unmask.belief import Belief, expect
 from unmask.errors import StrategyError
 from unmask.part import Part
 from unmask.state import State
@@ -50,7 +50,7 @@ class Revision(Part):
 
     def back(self, belief: Belief) -> Bool[Tensor, "B L"]:
         """What is taken back: some of `state.revisable`."""
-        raise TypeError(f"{type(self).__name__} is a revision without back(belief)")
+        raise StrategyError(f"{type(self).__name__} is a revision without back(belief): write that method")
 
     def rescore(self, belief: Belief, score: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
         """The oracle's scores, weighed anew where positions that are taken back compete with hidden ones."""
@@ -59,3 +59,19 @@ class Revision(Part):
     def leave(self, belief: Belief, left: Int[Tensor, " B"]) -> Int[Tensor, " B"]:
         """The pace's number, corrected for what the revision takes back."""
         return left
+
+
+def taken_back(revision: Revision, belief: Belief) -> Bool[Tensor, "B L"]:
+    """What the revision takes back of what it may."""
+    back = revision.back(belief)
+    expect(back, revision, "what to take back", tuple(belief.asked.shape), (torch.bool,))
+    return back & belief.state.revisable
+
+
+def shown_first(belief: Belief, score: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
+    """Scores in which everything shown is ahead of everything hidden, however sure that is.
+
+    With `leave` giving no more than are hidden, nothing that is shown is then ever hidden again.
+    """
+    shown = belief.state.revisable.view(-1)[belief.flat]
+    return score.clamp(max=torch.finfo(score.dtype).max).masked_fill(shown, torch.inf)

@@ -33,7 +33,10 @@ class leave_one_out(Revision):
     def back(self, belief: Belief) -> Bool[Tensor, "B L"]:
         state = belief.state
         doubted = torch.zeros_like(state.hidden)
-        for chunk in state.revisable.nonzero().split(_ROWS):
+        assert state.steps is not None  # `check` saw to it
+        goes_on = state.stage_step + 1 < state.steps  # at a stage's last step nothing is taken back: do not ask
+        shown = (state.revisable & goes_on[:, None]).nonzero()
+        for chunk in shown.split(_ROWS) if len(shown) else ():
             row, position = chunk[:, 0], chunk[:, 1]
             asked = torch.zeros((len(chunk), state.hidden.shape[1]), dtype=torch.bool, device=chunk.device)
             asked[torch.arange(len(chunk), device=chunk.device), position] = True

@@ -9,12 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from unmask.belief import Belief
-from unmask.revisions import Revision
+from unmask.revisions import Revision, shown_first
 from unmask.state import State
 
 
@@ -40,7 +39,7 @@ class lowest(Revision):
         return belief.state.revisable
 
     def rescore(self, belief: Belief, score: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-        if self.remask == "again":
-            return score
-        shown = belief.state.revisable.view(-1)[belief.flat]
-        return score.masked_fill(shown, torch.inf)
+        return score if self.remask == "again" else shown_first(belief, score)
+
+    def leave(self, belief: Belief, left: Int[Tensor, " B"]) -> Int[Tensor, " B"]:
+        return left if self.remask == "again" else left.minimum(belief.waiting)

@@ -7,15 +7,16 @@ What stays shown keeps its value. As in the authors' code; use with `log_chosen_
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from unmask.belief import Belief
 from unmask.errors import StrategyError
-from unmask.revisions import Revision
+from unmask.revisions import Revision, shown_first
 from unmask.state import State
 
 
@@ -30,8 +31,8 @@ class p2(Revision):
         return True
 
     def __post_init__(self) -> None:
-        if not self.eta >= 0:
-            raise StrategyError(f"p2(eta): eta must be at least 0, got {self.eta}")
+        if not 0 <= self.eta < math.inf:
+            raise StrategyError(f"p2(eta): eta must be at least 0 and finite, got {self.eta}")
 
     def ask(self, state: State) -> Bool[Tensor, "B L"]:
         return state.revisable
@@ -40,5 +41,10 @@ class p2(Revision):
         return belief.state.revisable
 
     def rescore(self, belief: Belief, score: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
+        if self.eta == 0:  # as a product it would tie with hidden positions that are certain
+            return shown_first(belief, score)
         shown = belief.state.revisable.view(-1)[belief.flat]
-        return torch.where(shown & score.isfinite(), score * self.eta, score)
+        return torch.where(shown, score * self.eta, score)
+
+    def leave(self, belief: Belief, left: Int[Tensor, " B"]) -> Int[Tensor, " B"]:
+        return left if self.eta else left.minimum(belief.waiting)

@@ -59,9 +59,7 @@ class remdm(Revision):
             certainty = state.shown_probability.nan_to_num(nan=1.0)
             doubt = (-certainty).masked_fill(~shown, -torch.inf).softmax(1).nan_to_num(nan=0.0)
             sigma = sigma * doubt
-        word = noise.key(state.seed, "revision", state.row, state.step)
-        uniform = noise.at(word[:, None].expand_as(state.place), state.place)
-        return shown & (uniform < sigma)
+        return shown & (noise.everywhere(state.seed, "revision", state.row, state.step, state.place) < sigma)
 
     def leave(self, belief: Belief, left: Int[Tensor, " B"]) -> Int[Tensor, " B"]:
         """Of those that would stay hidden, each is shown all the same with probability sigma a / (1 - b)."""
@@ -72,6 +70,5 @@ class remdm(Revision):
         also = (self._sigma(belief) * before / (1 - after).clamp(min=1e-300)).clamp(max=1.0)
         state = belief.state
         number = torch.arange(state.hidden.shape[1], device=left.device).expand_as(state.hidden)
-        word = noise.key(state.seed, "revision count", state.row, state.step)
-        stays = noise.at(word[:, None].expand_as(number), number) >= also[:, None]
+        stays = noise.everywhere(state.seed, "revision count", state.row, state.step, number) >= also[:, None]
         return (stays & (number < left[:, None])).sum(1)

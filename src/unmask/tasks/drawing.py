@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import no_type_check
 
 import numpy as np
-from numba import njit
+
+from unmask.tasks.compiled import kernel
 
 
 def key(seed: int) -> np.int64:
@@ -17,7 +18,7 @@ def key(seed: int) -> np.int64:
     return np.int64((seed + (1 << 63)) % (1 << 64) - (1 << 63))
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def mix(word):
     """The finaliser of SplitMix64: a word in which every bit depends on every bit."""
@@ -26,7 +27,7 @@ def mix(word):
     return word ^ (word >> np.uint64(31))
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def next_word(state):
     """64 random bits."""
@@ -34,14 +35,14 @@ def next_word(state):
     return mix(state[0])
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def below(state, bound):
     """A random number from 0, below a small bound."""
     return np.int64((next_word(state) >> np.uint64(32)) * np.uint64(bound) >> np.uint64(32))
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def shuffle(state, numbers):
     """Every order equally likely, in place."""
@@ -50,7 +51,7 @@ def shuffle(state, numbers):
         numbers[last], numbers[other] = numbers[other], numbers[last]
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def start(key, number):
     """The state of one example."""

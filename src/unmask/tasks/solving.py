@@ -1,8 +1,8 @@
 """Solving shown: what a solver that is no model does with one puzzle, step by step, for the command line.
 
 A task that has such solvers names them in its package: `SOLVERS = {"search": ..., "strategies": ...}`, each a function
-from the text of a puzzle to a `Solving`. They raise UnmaskError where there is nothing to solve: text that is no
-puzzle, no solution, or more than one (and then they show two).
+from the text of a puzzle, and the name of its task where that was told, to a `Solving`. They raise UnmaskError where
+there is nothing to solve: text that is no puzzle, no solution, or more than one (and then they show two).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-UNSOLVED = 255
-"""The grade of what deduction does not solve."""
+UNSOLVED, NOTHING_TO_DO = 255, 254
+"""The grades of what deduction does not solve, and of what is whole already."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +42,15 @@ class Deduced:
 
     @property
     def grade(self) -> NDArray[np.uint8]:
-        """The hardest rule where the puzzle was solved (255, too, where there was nothing to do), else UNSOLVED."""
-        return np.where(self.solved, self.hardest, UNSOLVED).astype(np.uint8)
+        """The hardest rule where the puzzle was solved, or NOTHING_TO_DO; else UNSOLVED."""
+        hardest = np.where(self.hardest < 0, NOTHING_TO_DO, self.hardest.astype(np.int64))
+        return np.where(self.solved, hardest, UNSOLVED).astype(np.uint8)
+
+    @property
+    def hardest_uses(self) -> NDArray[np.uint8]:
+        """How often the hardest rule was used (255: as often, or more)."""
+        uses = np.take_along_axis(self.uses, self.hardest.clip(0)[:, None].astype(np.int64), axis=1)[:, 0]
+        return uses.clip(0, 255).astype(np.uint8)
 
     def order(self, number: int) -> NDArray[np.int64]:
         """The cells of one puzzle in the order in which they were written; within a round by position."""
@@ -65,4 +72,4 @@ class Solving:
     grade: str
 
 
-Solver = Callable[[str], Solving]
+Solver = Callable[[str, str | None], Solving]

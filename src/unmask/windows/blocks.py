@@ -17,6 +17,9 @@ from unmask.windows import Window
 class blocks(Window):
     """Blocks of `size` positions from each row's first hidden one; each is a stage with its own clock.
 
+    One block of the whole length is `whole`, but for what reads the window itself: an oracle that scales with its
+    beginning (`calibrated`) under noise, and a revision, which takes back nothing before a row's first hidden position.
+
     The pace's steps count per block: LLaDA's `steps` over all of n blocks are `evenly(steps / n)` here. Where to go on
     is read off the window itself, so that a decode can stop at any step; blocks without a hidden position are skipped.
     """

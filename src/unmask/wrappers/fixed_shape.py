@@ -13,7 +13,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from unmask.belief import Denoiser
+from unmask.belief import Denoiser, calls_for
+from unmask.errors import UnmaskError
 from unmask.state import State
 
 
@@ -23,6 +24,10 @@ class fixed_shape:
 
     inner: Denoiser
     rows: int = 64
+
+    def __post_init__(self) -> None:
+        if not self.rows >= 1:
+            raise UnmaskError(f"fixed_shape(inner, rows): rows must be at least 1, got {self.rows}")
 
     def __call__(self, state: State, asked: Bool[Tensor, "B L"]) -> Float[Tensor, "n V"]:
         length = asked.shape[1]
@@ -34,3 +39,6 @@ class fixed_shape:
             part = asked[begin : begin + self.rows]
             answers.append(logits[: len(part)][part])
         return torch.cat(answers)
+
+    def calls_for(self, rows: int) -> int:
+        return -(-rows // self.rows) * calls_for(self.inner, self.rows)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from unmask.belief import Denoiser
+from unmask.belief import Denoiser, calls_for
 from unmask.state import State
 
 
@@ -28,3 +28,6 @@ class guided:
         moved = unknown + (self.scale + 1) * (known - unknown)
         moved = moved.where(~unknown.isneginf(), known)  # only the prompt makes it possible: believe the prompt
         return moved.masked_fill(known.isneginf(), -float("inf"))  # what is impossible stays so
+
+    def calls_for(self, rows: int) -> int:
+        return (1 if self.scale == 0 else 2) * calls_for(self.inner, rows)

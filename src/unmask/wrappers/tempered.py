@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from unmask.belief import Denoiser, nucleus
+from unmask.belief import Denoiser, calls_for, nucleus, widened
 from unmask.errors import UnmaskError
 from unmask.state import State
 
@@ -29,5 +29,8 @@ class tempered:
     def __call__(self, state: State, asked: Bool[Tensor, "B L"]) -> Float[Tensor, "n V"]:
         logits = self.inner(state, asked)
         if self.temperature != 1:
-            logits = logits / self.temperature
+            logits = widened(logits) / self.temperature  # in half precision 1000 / 0.01 is infinite
         return nucleus(logits, self.top_p) if self.top_p < 1 else logits
+
+    def calls_for(self, rows: int) -> int:
+        return calls_for(self.inner, rows)

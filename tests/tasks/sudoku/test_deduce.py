@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from soundness import RULES, assert_sound
 
+from unmask.tasks.solving import NOTHING_TO_DO, UNSOLVED
 from unmask.tasks.sudoku.deduce import deduce, steps
 from unmask.tasks.sudoku.generate import generate
 from unmask.tasks.sudoku.rules import STRATEGIES
@@ -52,6 +53,16 @@ def test_it_solves_all_easy_ones_of_others_but_one(data: Path) -> None:
     assert np.flatnonzero(~found.solved).tolist() == [6]
     assert not found.contradiction.any()
     assert int((found.hardest <= 1).sum()) == 40
+
+
+def test_grades_tell_what_is_whole_from_what_is_not_solved() -> None:
+    puzzles, solutions = generated()
+    found = deduce(np.concatenate([puzzles[:200], solutions[:1]]), 9)
+    assert found.grade[-1] == NOTHING_TO_DO
+    assert (found.grade[:200][~found.solved[:200]] == UNSOLVED).all()
+    for number in np.flatnonzero(found.solved[:200]):
+        assert found.grade[number] == found.hardest[number]
+        assert found.hardest_uses[number] == found.uses[number, found.hardest[number]] > 0
 
 
 # Every step, by a plain reading of the rules

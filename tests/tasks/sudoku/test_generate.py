@@ -45,6 +45,14 @@ def test_a_wished_number_of_clues(clues: int) -> None:
     assert (found.grids[:, 0] == solutions).all()
 
 
+def test_grids_of_side_4_are_equally_likely() -> None:
+    # Beliefs over the list of all grids are exact for what is sampled only if this is so.
+    grids, _ = generate(4, 11, 0, 57_600)
+    _, counts = np.unique(grids, axis=0, return_counts=True)
+    assert len(counts) == 288
+    assert float(((counts - 200) ** 2 / 200).sum()) < 364  # chi-square, 287 degrees, p = 0.001
+
+
 def test_few_clues_are_found_if_tries_suffice_and_refused_by_name_if_not() -> None:
     assert generate(9, 1, 0, 2, clues=21)[1].sum(axis=1).tolist() == [21, 21]
     with pytest.raises(

@@ -97,6 +97,15 @@ def test_coordinates_do_not_look_ahead(position: int, seed: int) -> None:
     assert torch.equal(before, told)
 
 
+@pytest.mark.parametrize("side", [4, 9, 16])
+def test_a_beginning_has_the_beginning_of_the_coordinates(side: int) -> None:
+    made = sequence(Sudoku(side).sample(2, 0), torch.arange(side * side).expand(2, -1))
+    assert made.coordinates is not None
+    for length in range(made.tokens.shape[1] + 1):
+        assert torch.equal(coordinates(made.tokens[:, :length], side), made.coordinates[:, :length])
+    assert bool((grid(made.tokens[:, :20], side) >= 0).sum(1).eq(6).all())
+
+
 def test_coordinates_of_what_is_hidden_are_unknown() -> None:
     columns = batch()
     made = sequence(rows(columns), orders(columns)["fixed"])
@@ -114,8 +123,8 @@ def test_there_and_back(side: int, seed: int, share: float) -> None:
     values = torch.randint(0, side, (3, cells), generator=draw)
     known = torch.rand(3, cells, generator=draw) < share
     made = sequence(Sudoku(side).rows(values, known), torch.rand(3, cells, generator=draw).argsort(1))
-    assert torch.equal(grid(made.tokens), values)
-    assert torch.equal(grid(made.tokens.masked_fill(~made.given, -1)), values.masked_fill(~known, -1))
+    assert torch.equal(grid(made.tokens, side), values)
+    assert torch.equal(grid(made.tokens.masked_fill(~made.given, -1), side), values.masked_fill(~known, -1))
 
 
 def test_the_first_triplet_of_a_cell_counts_and_nonsense_does_not() -> None:

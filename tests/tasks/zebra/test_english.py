@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from any_clues import Raw, made, raw
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as some
 
 from unmask.errors import UnmaskError
 from unmask.tasks.zebra.clues import BETWEEN, DIFFERENT, DIRECTLY, END, HOUSE, LEFT, NEXT, SAME, Clue, Puzzles
 from unmask.tasks.zebra.english import houses, write
 from unmask.tasks.zebra.generate import generate
-from unmask.tasks.zebra.reading import read
+from unmask.tasks.zebra.reading import _NOT, _PLAIN, _RELATIONS, read
 from unmask.tasks.zebra.search import search
 
 HEAD = """There are 3 houses.
@@ -109,10 +109,68 @@ def test_any_clues_read_back(numbers: Raw, data: some.DataObject) -> None:
 )
 def test_sentences(sentence: str, expected: Clue | None) -> None:
     if expected is None:
-        with pytest.raises(UnmaskError, match=r"^line 5: cannot tell what .* says of [1-4] values?; expected a clue"):
+        with pytest.raises(UnmaskError, match=r"^line 5: cannot tell what .* says of [1-4] values?; .*expected a clue"):
             read(HEAD + sentence)
     else:
         assert read(HEAD + sentence).puzzle.clues == (expected,)
+
+
+REFUSED = """
+The Dane doesnt drink tea | The Dane wont drink tea | The Dane isn`t in the red house | The Dane rarely drinks tea
+It is false that the Dane drinks tea | The Dane differs from the tea drinker | The Dane and the tea drinker are distinct
+The Dane never fails to drink tea | The Dane lives nowhere left of the Swede | The Dane lives nowhere near the Swede
+The Dane lives near the Swede | The Dane lives close to the Swede | The Dane lives by the Swede
+The Dane lives alongside the Swede | The red house borders the blue house | The Dane shares a wall with the Swede
+The Dane and the Swede live side by side | The Dane and the Swede are consecutive | The Dane follows the Swede
+The Dane lives on one side of the Swede | The Dane precedes the Swede | The Dane lives east of the Swede
+The Dane lives 2 houses left of the Swede | The Dane lives 1 house left of the Swede
+The Dane lives a house left of the Swede | The Dane lives one door left of the Swede
+The Dane lives one place to the left of the Swede | The Dane lives one to the left of the Swede
+The Dane lives second to the left of the Swede | The Dane lives first to the left of the Swede
+The Dane lives several houses left of the Swede | The Dane lives a couple of houses left of the Swede
+The Dane lives in the second to last house | The Dane lives in the second-to-last house
+The Dane lives in the next-to-last house | The Dane lives in the next to last house
+The Dane lives in the first/last house | The Dane lives in house 1/3
+The Dane lives in the 2nd of the houses, which is blue, red | The Dane lives in the leftmost house of the Swedes
+The Dane lives in the end house next to the red house | The Dane lives at the end
+The red and the green house have the Dane between them | The Dane has the Swede between himself and the red house
+The red house has between it and the green house the Dane | The Dane and the Swede have the red house between them
+The milk-white house is of the Dane | The Dane has 2.1 | The dark red house is of the Dane
+The Dane's brother drinks tea | The Dane wishes to drink tea | The Dane is allergic to tea
+The Dane used to drink tea | The Dane envies the owner of the red house | The Dane visits the red house
+The Dane would drink tea | The Dane can drink tea | Nobody but the Dane drinks tea | The Dane may drink tea
+All but the Dane drink tea | The Dane drinks tea sometimes | The Dane drinks tea every day but milk
+"""
+
+
+@pytest.mark.parametrize("sentence", [one.strip() for one in REFUSED.replace("\n", "|").split("|") if one.strip()])
+def test_what_could_be_misread_is_refused(sentence: str) -> None:
+    with pytest.raises(UnmaskError, match=r"^line 5: "):
+        read(HEAD + sentence)
+
+
+@settings(deadline=None, max_examples=300)
+@given(some.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=9), some.integers(0, 5))
+def test_a_word_that_is_not_known_is_never_passed_over(word: str, place: int) -> None:
+    known = _PLAIN | _RELATIONS | {*_NOT, "colors", "color", "people", "peoples", "drinks", "drink"}
+    assume(word not in known and word not in ("red", "green", "blue", "dane", "swede", "tea", "milk"))
+    assume(word.removesuffix("s") not in ("red", "green", "blue", "dane", "swede", "tea", "milk"))
+    words = ["The", "Dane", "lives", "in", "the", "red", "house"]
+    with pytest.raises(UnmaskError, match="is no word for clues"):
+        read(HEAD + " ".join([*words[: place + 1], word, *words[place + 1 :]]))
+
+
+def test_introductions_are_passed_over_only_before_the_attributes() -> None:
+    assert read("In a street, long ago.\n" + HEAD + "The Dane drinks tea.").puzzle.clues == (Clue(SAME, (DANE, TEA)),)
+    for text, message in (
+        (HEAD + "The Dahne lives there.\nThe Dane drinks tea.", "line 5: 'The Dahne lives there' names no value"),
+        (HEAD + "Teas are drunk by or near the Dane.", "line 5: cannot tell what"),
+        (HEAD.replace("3 houses", "3 people, and the Dane drinks tea"), "line 1: cannot tell what"),
+        (HEAD + "There are 4 houses.", "line 5: there are 4 houses here, and 3 in line 1"),
+    ):
+        with pytest.raises(UnmaskError) as caught:
+            read(text)
+        assert str(caught.value).startswith(message)
 
 
 def test_a_riddle_in_words_of_its_own() -> None:

@@ -111,6 +111,15 @@ def test_coordinates_do_not_look_ahead(position: int, seed: int) -> None:
     assert torch.equal(coordinates(tokens)[:, : position + 1], coordinates(other)[:, : position + 1])
 
 
+def test_a_beginning_has_the_beginning_of_the_coordinates() -> None:
+    columns = batch()
+    made = sequence(rows(columns), orders(columns)["solver"])
+    assert made.coordinates is not None
+    for length in range(LENGTH + 1):
+        assert torch.equal(coordinates(made.tokens[:, :length]), made.coordinates[:, :length])
+        assert grid(made.tokens[:, :length]).shape == (BATCH, 36)
+
+
 @settings(deadline=None, max_examples=50)
 @given(some.integers(0, 2**32))
 def test_anything_can_be_read(seed: int) -> None:

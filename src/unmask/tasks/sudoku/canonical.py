@@ -13,10 +13,10 @@ from itertools import permutations, product
 from typing import no_type_check
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
+from unmask.tasks.compiled import kernel
 from unmask.tasks.drawing import mix
 from unmask.tasks.sudoku.geometry import Table, geometry
 from unmask.tasks.sudoku.search import Grids
@@ -60,7 +60,7 @@ def _line_orders(side: int) -> Table:
 # Kernels.
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def _invariants(grids, given, coordinates, side, found):
     cells = side * side
@@ -90,14 +90,14 @@ def _invariants(grids, given, coordinates, side, found):
         found[number] = np.int64(mix(total))
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 @no_type_check
 def _source(rows, columns, turned, side, cell):
     r, c = rows[cell // side], columns[cell % side]
     return c * side + r if turned else r * side + c
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def _before(grid, given, rows, columns, turned, side, names, best):
     """Whether this arrangement comes before the best one so far."""
@@ -117,7 +117,7 @@ def _before(grid, given, rows, columns, turned, side, names, best):
     return False
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def _canonical(grid, given, lines, side, best):
     names = np.empty(side, dtype=np.int8)

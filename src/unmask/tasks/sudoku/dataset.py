@@ -3,7 +3,8 @@
 The paper's puzzles were sorted by whether seven strategies solve them (section 4: `easy` to train and test on, `hard`
 to test whether it carries over). Here the kinds go by the full rules; the grade under the narrow ones stands beside
 every row. Columns: `solution` [81] values; `given` [81]; `round` [81], -1 where given or not reached (so the solve
-order, see `sequence.solve_turns`); `grade` and `narrow_grade`, an index of STRATEGIES, or UNSOLVED.
+order, see `sequence.solve_turns`); `grade` and `narrow_grade`, an index of STRATEGIES (the hardest that was used),
+UNSOLVED, or NOTHING_TO_DO; `uses`, how often that strategy was used.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from torch import Tensor
 from unmask.data import Columns, count_labels
 from unmask.errors import UnmaskError
 from unmask.state import Rows
-from unmask.tasks.solving import UNSOLVED
+from unmask.tasks.solving import NOTHING_TO_DO, UNSOLVED
 from unmask.tasks.sudoku.canonical import canonical, invariants
 from unmask.tasks.sudoku.deduce import deduce
 from unmask.tasks.sudoku.generate import generate
@@ -55,6 +56,7 @@ class SudokuRecipe:
             "given": given,
             "round": full.round,
             "grade": full.grade,
+            "uses": full.hardest_uses,
             "narrow_grade": narrow.grade,
         }
 
@@ -63,7 +65,7 @@ class SudokuRecipe:
         return bool((first == second).all())
 
     def histograms(self, columns: Columns) -> dict[str, dict[str, int]]:
-        names = dict(enumerate(STRATEGIES)) | {UNSOLVED: "not solved"}
+        names = dict(enumerate(STRATEGIES)) | {UNSOLVED: "not solved", NOTHING_TO_DO: "nothing to do"}
         rounds = columns["round"].max(axis=1) + 1
         return {
             "clues": count_labels(columns["given"].sum(axis=1)),

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import no_type_check
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from unmask.tasks.compiled import kernel
 from unmask.tasks.solving import Deduced
 from unmask.tasks.sudoku.geometry import geometry
 from unmask.tasks.sudoku.rules import RECTANGLE, STRATEGIES, begin, step
@@ -91,7 +91,7 @@ def steps(puzzle: NDArray[np.int8], side: int, *, narrow: bool = False, rectangl
 # Kernel.
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def _deduce(
     units, peers, coordinates, side, narrow, strategies, grids, rounds, rules, uses, contradictions, left

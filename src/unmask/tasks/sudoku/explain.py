@@ -8,6 +8,7 @@ import torch
 from unmask.errors import UnmaskError
 from unmask.tasks.solving import Solver, Solving
 from unmask.tasks.sudoku.deduce import Step, deduce, steps
+from unmask.tasks.sudoku.geometry import SIDES
 from unmask.tasks.sudoku.rules import STRATEGIES
 from unmask.tasks.sudoku.search import Grids, search
 from unmask.tasks.sudoku.task import DIGITS, Sudoku
@@ -16,9 +17,9 @@ _NODES = 1_000_000
 """Steps of the search before a 16x16 puzzle is given up."""
 
 
-def by_search(text: str) -> Solving:
+def by_search(text: str, name: str | None = None) -> Solving:
     """Find the solution by search, and say that it is the only one."""
-    task, puzzle, solution = _unique(text)
+    task, puzzle, solution = _unique(text, name)
     return Solving(
         before=_picture(task, puzzle),
         after=_picture(task, solution),
@@ -29,9 +30,9 @@ def by_search(text: str) -> Solving:
     )
 
 
-def by_strategies(text: str) -> Solving:
+def by_strategies(text: str, name: str | None = None) -> Solving:
     """Solve as a person does, as far as the seven strategies go."""
-    task, puzzle, _ = _unique(text)
+    task, puzzle, _ = _unique(text, name)
     found = deduce(puzzle[None], task.side)
     taken = tuple((step.strategy, _tell(step, task.side)) for step in steps(puzzle, task.side))
     solved = bool(found.solved[0])
@@ -52,9 +53,9 @@ def by_strategies(text: str) -> Solving:
 SOLVERS: dict[str, Solver] = {"search": by_search, "strategies": by_strategies}
 
 
-def _unique(text: str) -> tuple[Sudoku, np.ndarray, np.ndarray]:
+def _unique(text: str, name: str | None) -> tuple[Sudoku, np.ndarray, np.ndarray]:
     """The task, the puzzle and its only solution; refuses a puzzle that has none, or more than one."""
-    task = _task_of(text)
+    task = _named(name) or _task_of(text)
     puzzle: Grids = np.array(task.cells(text), dtype=np.int8)
     found = search(puzzle[None], task.side, limit=2, nodes=_NODES)
     count = int(found.count[0])
@@ -66,6 +67,11 @@ def _unique(text: str) -> tuple[Sudoku, np.ndarray, np.ndarray]:
         one, other = (_line(task, grid) for grid in found.grids[0])
         raise UnmaskError(f"the puzzle has more than one solution, among them {one} and {other}; give more clues")
     return task, puzzle, found.grids[0, 0]
+
+
+def _named(name: str | None) -> Sudoku | None:
+    """The task of that name; `sudoku` may be of any side."""
+    return next((Sudoku(side) for side in SIDES if Sudoku(side).name == name != "sudoku"), None)
 
 
 def _task_of(text: str) -> Sudoku:

@@ -1,22 +1,24 @@
 """Sudoku puzzles: random grids, and clues taken away in random order as long as the solution stays unique.
 
 Puzzle number i of a seed is a matter of (seed, i) alone, whatever else is made with it or by how many processes.
-A grid is completed by the search solver with digits in random order; then rows, columns, digits are shuffled within
-what Sudoku allows, so that grids of one shape are equally likely.
+A grid of side 4 is one of all 288, equally likely. Larger ones are completed by the search solver with digits in random
+order; then rows, columns, digits are shuffled within what Sudoku allows, so that grids of one shape are equally likely
+(but not quite those of different shapes, of which a 9x9 grid has billions).
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import no_type_check
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
+from unmask.tasks.compiled import kernel
 from unmask.tasks.drawing import below, key, shuffle, start
 from unmask.tasks.sudoku.geometry import geometry
-from unmask.tasks.sudoku.search import Grids, begin, count_from, fewest, place, propagate, read_off
+from unmask.tasks.sudoku.search import Grids, begin, count_from, fewest, place, propagate, read_off, search
 
 _TRIES = 10_000
 """Grids to try before a wished number of clues is given up."""
@@ -36,11 +38,11 @@ def generate(
         raise UnmaskError(f"generate: expected 0 <= begin <= end, got {begin} and {end}")
     if clues is not None and not 0 <= clues <= side * side:
         raise UnmaskError(f"generate: {side}x{side} Sudoku has 0 to {side * side} clues, not {clues}")
-    tables = geometry(side)
+    tables, support = geometry(side), grids_of(side) if side == 4 else np.zeros((0, side * side), dtype=np.int8)
     grids = np.full((end - begin, side * side), -1, dtype=np.int8)
     given = np.zeros((end - begin, side * side), dtype=np.bool_)
     wanted = -1 if clues is None else clues
-    failed = _generate(tables.sees, side, tables.box, key(seed), begin, wanted, _TRIES, _NODES, grids, given)
+    failed = _generate(tables.sees, side, tables.box, key(seed), begin, wanted, _TRIES, _NODES, support, grids, given)
     if failed >= 0:
         raise UnmaskError(
             f"no {side}x{side} puzzle with {clues} clues was found in {_TRIES:,} tries (seed {seed}, number "
@@ -49,10 +51,17 @@ def generate(
     return grids, given
 
 
+@cache
+def grids_of(side: int) -> Grids:
+    """Every complete grid, in lexicographic order; only for side 4, where there are 288."""
+    found = search(np.full((1, side * side), -1, dtype=np.int8), side, limit=300)
+    return np.unique(found.grids[0, : found.count[0]], axis=0)
+
+
 # Kernels.
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def _complete(state, stack, done, sees, side, box, nodes, grid):
     """Fill an empty grid, trying the candidates of a cell in random order. False: it took too long."""
@@ -90,7 +99,7 @@ def _complete(state, stack, done, sees, side, box, nodes, grid):
     return False
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def _scramble(state, side, box, grid, scratch):
     """A random symmetry: digits relabelled, lines permuted within bands and bands among each other, transposed."""
@@ -112,7 +121,7 @@ def _scramble(state, side, box, grid, scratch):
             grid[row * side + column] = digits[scratch[c * side + r if turned else r * side + c]]
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def _spared(puzzle, cell, digit, stack, done, sees, side, box, nodes, found):
     """Whether the clues of `puzzle` leave nothing but `digit` for `cell`: then the clue there can be spared."""
@@ -122,9 +131,9 @@ def _spared(puzzle, cell, digit, stack, done, sees, side, box, nodes, found):
     return count_from(stack, done, sees, side, box, 1, found, nodes) == 0
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
-def _generate(sees, side, box, key, first, wanted, tries, nodes, grids, given):
+def _generate(sees, side, box, key, first, wanted, tries, nodes, support, grids, given):
     cells = side * side
     stack = np.empty((cells + 1, side * box), dtype=np.int64)
     done = np.empty((cells + 1, box), dtype=np.int64)
@@ -135,10 +144,13 @@ def _generate(sees, side, box, key, first, wanted, tries, nodes, grids, given):
     for number in range(len(grids)):
         state = start(key, first + number)
         for _attempt in range(tries):
-            while not _complete(state, stack, done, sees, side, box, np.int64(nodes), grids[number]):
-                pass
-            _scramble(state, side, box, grids[number], scratch)
             grid = grids[number]
+            if len(support):
+                grid[:] = support[below(state, len(support))]
+            else:
+                while not _complete(state, stack, done, sees, side, box, np.int64(nodes), grid):
+                    pass
+                _scramble(state, side, box, grid, scratch)
             puzzle[:] = grid
             rows[:], columns[:], boxes[:] = (1 << side) - 1, (1 << side) - 1, (1 << side) - 1  # digits among the clues
             left = cells

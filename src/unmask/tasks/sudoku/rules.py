@@ -7,7 +7,8 @@ from __future__ import annotations
 from typing import no_type_check
 
 import numpy as np
-from numba import njit
+
+from unmask.tasks.compiled import kernel
 
 STRATEGIES = (
     "lone single",
@@ -21,7 +22,7 @@ STRATEGIES = (
 LONE, HIDDEN, PAIR, TRIPLET, LOCKED, WING, RECTANGLE = range(7)
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 @no_type_check
 def _size(word):
     count = 0
@@ -31,7 +32,7 @@ def _size(word):
     return count
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 @no_type_check
 def _value(word):
     value = 0
@@ -41,7 +42,7 @@ def _value(word):
     return value
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def begin(grid, candidates, peers, side):
     """What the clues leave; False where two of them clash."""
@@ -59,7 +60,7 @@ def begin(grid, candidates, peers, side):
     return True
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def _singles(units, side, candidates, found, hidden):
     """Mark in `found` the values of all lone singles, or of all hidden ones."""
@@ -84,7 +85,7 @@ def _singles(units, side, candidates, found, hidden):
     return some
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def _naked(units, side, candidates, removed, size, narrow):
     """Mark in `removed` what naked pairs (size 2) or triplets (3) take from the other cells of their unit."""
@@ -110,7 +111,7 @@ def _naked(units, side, candidates, removed, size, narrow):
                         _take(unit, candidates, removed, pair | c, members[i], members[j], members[k])
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 @no_type_check
 def _take(unit, candidates, removed, word, a, b, c):
     for cell in unit:
@@ -118,7 +119,7 @@ def _take(unit, candidates, removed, word, a, b, c):
             removed[cell] |= candidates[cell] & word
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def _locked(units, coordinates, side, candidates, removed, narrow):
     """A digit whose places in one unit all lie in another unit as well: the other's further places go."""
@@ -148,7 +149,7 @@ def _locked(units, coordinates, side, candidates, removed, narrow):
                                 removed[cell] |= bit
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 @no_type_check
 def _sees(coordinates, a, b):
     return (
@@ -158,7 +159,7 @@ def _sees(coordinates, a, b):
     )
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def _wings(peers, coordinates, candidates, removed):
     """A pivot xy with wings xz and yz that it sees: one of the wings is z, so what sees both is not."""
@@ -178,7 +179,7 @@ def _wings(peers, coordinates, candidates, removed):
                             removed[cell] |= third
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def _rectangles(coordinates, side, candidates, removed):
     """Two rows, two columns, two boxes, three corners with the same two candidates: the fourth has another value.
@@ -206,7 +207,7 @@ def _rectangles(coordinates, side, candidates, removed):
                     removed[opposite] |= word
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def step(units, peers, coordinates, side, narrow, strategies, grid, candidates, removed):
     """Take one step in place: the strategy taken, -1 if there is none, -2 for a contradiction."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import no_type_check
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from unmask.tasks.compiled import kernel
 from unmask.tasks.sudoku.geometry import geometry
 
 Grids = NDArray[np.int8]
@@ -51,14 +51,14 @@ for _place in range(64):
     _FIRST_BIT[((_DE_BRUIJN << _place) & (2**64 - 1)) >> 58] = _place
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 @no_type_check
 def bit_index(bit):
     """Which bit is set, in a word with one."""
     return _FIRST_BIT[((bit * _DE_BRUIJN) >> 58) & 63]
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def place(words, solved, sees, side, box, digit, cell):
     """Write a digit into a cell: no other digit there, the digit nowhere that it sees."""
@@ -72,7 +72,7 @@ def place(words, solved, sees, side, box, digit, cell):
     solved[band] |= bit
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def propagate(words, solved, sees, side, box):
     """Fill in singles until there are none. -1: contradiction, 1: all cells are filled, 0: neither."""
@@ -157,7 +157,7 @@ def propagate(words, solved, sees, side, box):
             return 0
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def fewest(words, solved, side, box):
     """The first unsolved cell with the fewest candidates."""
@@ -188,7 +188,7 @@ def fewest(words, solved, side, box):
     return best
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def read_off(words, side, box, grid):
     """The digits of a full grid."""
@@ -199,7 +199,7 @@ def read_off(words, side, box, grid):
                 grid[cell] = digit
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def count_from(stack, done, sees, side, box, limit, grids, nodes):
     """Solutions of the position at the bottom of the stack, up to `limit`; -1 if that takes more than `nodes`."""
@@ -231,7 +231,7 @@ def count_from(stack, done, sees, side, box, limit, grids, nodes):
     return count
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def begin(puzzle, words, solved, sees, side, box):
     """The candidates that the clues leave. False: two clues clash."""
@@ -248,7 +248,7 @@ def begin(puzzle, words, solved, sees, side, box):
     return True
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def _solve_all(puzzles, sees, side, box, limit, nodes, count, grids):
     stack = np.empty((side * side + 1, side * box), dtype=np.int64)

@@ -6,6 +6,8 @@ like any other: the clues' triplets are given, so an objective counts every toke
 
 from __future__ import annotations
 
+import math
+
 import torch
 from jaxtyping import Int
 from torch import Tensor
@@ -17,21 +19,21 @@ from unmask.tasks.sudoku.geometry import geometry
 
 def sequence(rows: Rows, turn: Int[Tensor, "B L"]) -> Rows:
     """Grids as triplets in the order of `turn` (`solve_turns`, `fixed_turns`, `random_turns`), clues first."""
-    side = _side(rows.tokens.shape[1])
+    side = math.isqrt(rows.tokens.shape[1])
     tokens = triplets.write(rows.tokens, _places(side), triplets.turns(turn, rows.given))
     position = torch.arange(tokens.shape[1], device=tokens.device)
     given = position < 3 * rows.given.sum(1, keepdim=True)
-    return Rows(tokens, given, torch.ones_like(given), coordinates(tokens))
+    return Rows(tokens, given, torch.ones_like(given), coordinates(tokens, side))
 
 
-def grid(tokens: Int[Tensor, "B T"]) -> Int[Tensor, "B L"]:
-    """The grid that triplets write; -1 where they leave a cell out."""
-    return triplets.read(tokens, _places(_side(tokens.shape[1] // 3)))
+def grid(tokens: Int[Tensor, "B T"], side: int = 9) -> Int[Tensor, "B L"]:
+    """The grid that triplets write, all of them or the first ones; -1 where they leave a cell out."""
+    return triplets.read(tokens[:, : tokens.shape[1] // 3 * 3], _places(side))
 
 
-def coordinates(tokens: Int[Tensor, "B T"]) -> Int[Tensor, "B T 3"]:
-    """Row, column and box of each token, from the tokens up to that one alone; -1 where unknown. Hidden tokens: -1."""
-    side = _side(tokens.shape[1] // 3)
+def coordinates(tokens: Int[Tensor, "B T"], side: int = 9) -> Int[Tensor, "B T 3"]:
+    """Row, column and box of each token, from the tokens up to that one alone; -1 where unknown. Hidden tokens: -1.
+    A sequence's beginning has the beginning of its coordinates."""
     box = geometry(side).box
     place = triplets.whereabouts(tokens)
     row, column = place.unbind(2)
@@ -46,7 +48,3 @@ def solve_turns(columns: dict[str, Tensor]) -> Int[Tensor, "B L"]:
 
 def _places(side: int) -> Int[Tensor, "C 2"]:
     return torch.from_numpy(geometry(side).coordinates[:, :2].copy())
-
-
-def _side(cells: int) -> int:
-    return int(cells**0.5)

@@ -11,9 +11,9 @@ from itertools import permutations
 from typing import no_type_check
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from unmask.tasks.compiled import kernel
 from unmask.tasks.drawing import mix
 from unmask.tasks.zebra.clues import BETWEEN, DIFFERENT, DIRECTLY, HOUSE, LEFT, MOST, NEXT, SAME, Array, Puzzles
 from unmask.tasks.zebra.rules import operands
@@ -60,7 +60,7 @@ def canonical(puzzles: Puzzles, solutions: Array, number: int = 0) -> tuple[int,
 # Kernels.
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 @no_type_check
 def _role(kind, part, mirrored):
     """What an operand is to its clue: equal for those that the kind does not tell apart."""
@@ -73,7 +73,7 @@ def _role(kind, part, mirrored):
     return part
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def _seen(houses, attributes, clues, place, mirrored, colour, fresh):
     """The sum over clues, seen one way; attributes are told apart by what clues say of them."""
@@ -103,7 +103,7 @@ def _seen(houses, attributes, clues, place, mirrored, colour, fresh):
     return mix(total + np.uint64(8 * houses + attributes))
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def _invariants(houses, attributes, clues, solutions, found):
     place = np.zeros((MOST + 1, MOST), dtype=np.int64)

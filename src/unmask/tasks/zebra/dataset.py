@@ -3,8 +3,8 @@
 Easy is what falls to propagation alone, hard what needs suppositions. Columns: `houses`, `attributes`; `clues`
 [31, 7] as in `clues.Puzzles`; `solution` [36], the value of each attribute at each house, six houses an attribute, -1
 where there is none; `round` [36], -1 likewise and where deduction did not come (so the solve order, see
-`sequence.solve_turns`); `grade`, an index of RULES, or
-UNSOLVED.
+`sequence.solve_turns`); `grade`, an index of RULES (the hardest that was used), or
+UNSOLVED; `uses`, how often that rule was used.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ class ZebraRecipe:
             "solution": solutions.reshape(-1, CELLS),
             "round": found.round.reshape(-1, CELLS),
             "grade": found.grade,
+            "uses": found.hardest_uses,
         }
 
     def same(self, one: Columns, other: Columns) -> bool:

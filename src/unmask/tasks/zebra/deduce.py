@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import no_type_check
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from unmask.tasks.compiled import kernel
 from unmask.tasks.solving import Deduced
 from unmask.tasks.zebra.clues import KINDS, MOST, Array, Puzzle, Puzzles
 from unmask.tasks.zebra.rules import allowed, begin, is_one, operands
@@ -115,7 +115,7 @@ def _house(word: np.int64) -> int:
 # Kernels.
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def _apply(clues, houses, attributes, rule, before, possible, trial):
     """Everything that one rule rules out, seen from `before`, taken from `possible`."""
@@ -161,7 +161,7 @@ def _apply(clues, houses, attributes, rule, before, possible, trial):
                             possible[attribute, value] &= ~(1 << house)
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def step(clues, houses, attributes, rules, possible, before, trial):
     """Take one step in place: the rule taken, -1 if there is none; `before` is what was possible before it."""
@@ -173,7 +173,7 @@ def step(clues, houses, attributes, rules, possible, before, trial):
     return -1
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def _deduce(houses, attributes, clues, known, rules, grids, rounds, ruled, uses, contradictions, possibles):
     before = np.empty((MOST + 1, MOST), dtype=np.int64)

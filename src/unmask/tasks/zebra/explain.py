@@ -11,7 +11,7 @@ from unmask.tasks.zebra.search import search
 from unmask.tasks.zebra.task import table
 
 
-def by_search(text: str) -> Solving:
+def by_search(text: str, name: str | None = None) -> Solving:
     """Find the solution by search, and say that it is the only one."""
     read, solution = _unique(text)
     cells = read.puzzle.houses * read.puzzle.attributes - int((read.known >= 0).sum())
@@ -21,7 +21,7 @@ def by_search(text: str) -> Solving:
     )  # fmt: skip
 
 
-def by_strategies(text: str) -> Solving:
+def by_strategies(text: str, name: str | None = None) -> Solving:
     """Solve as a person does: clue by clue, with suppositions where nothing else helps."""
     read, _ = _unique(text)
     found = deduce(Puzzles.of([read.puzzle]), known=read.known[None])

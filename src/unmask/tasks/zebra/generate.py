@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import no_type_check
 
 import numpy as np
-from numba import njit
 
 from unmask.errors import UnmaskError
+from unmask.tasks.compiled import kernel
 from unmask.tasks.drawing import below, key, shuffle, start
 from unmask.tasks.zebra.clues import (
     BETWEEN,
@@ -59,7 +59,7 @@ def generate(
 # Kernels.
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def _draw_clue(state, houses, attributes, grid, clue):
     """A true clue: its kind, then one of all that are true of this kind."""
@@ -104,7 +104,7 @@ def _draw_clue(state, houses, attributes, grid, clue):
         clue[1 + 2 * i], clue[2 + 2 * i] = attribute, grid[attribute, at[i]]
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def _same_clue(one, other):
     """Whether two clues say the same: operands may be swapped where the kind does not tell them apart."""
@@ -124,7 +124,7 @@ def _same_clue(one, other):
     return False
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def _places_of(grid, houses, attributes, places):
     """The house of every value, from the value at every house."""
@@ -134,7 +134,7 @@ def _places_of(grid, houses, attributes, places):
         places[HOUSE, house] = house
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def _draw_puzzle(state, houses, attributes, grid, drawn, stack, found, places):
     """Draw clues until there is one solution, then take away what can be spared; how many are left, 0 for too many."""
@@ -174,7 +174,7 @@ def _draw_puzzle(state, houses, attributes, grid, drawn, stack, found, places):
     return left
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def _generate(key, first, wanted_houses, wanted_attributes, houses, attributes, clues, grids):
     stack = np.empty((DEPTH, MOST + 1, MOST), dtype=np.int64)

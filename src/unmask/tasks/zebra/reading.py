@@ -41,13 +41,13 @@ HEADING = re.compile(rf"\s*{_COUNT.pattern}", re.IGNORECASE)
 _LISTED = re.compile(r"([^:]+):\s*(.+)$", re.DOTALL)
 _KNOWN = re.compile(r"house (?:number )?(\d+)$", re.IGNORECASE)
 _HOUSE = (
-    r"house (?:number )?(?P<number>\d+)|(?P<nth>\d)(?:st|nd|rd|th) house|"
+    r"house (?:number |#)?(?P<number>\d+)|(?P<nth>\d)(?:st|nd|rd|th) house|"
     rf"(?<!to )(?<!to-)(?P<ordinal>{'|'.join(_ORDINALS)}|middle|last) house"
 )
 
 _PLAIN = frozenset(
     """
-    a also and are as at be been by color colored colour coloured do does did door for from goes had has have he her
+    a also and are as at be been color colored colour coloured do does did door for from goes had has have he her
     his home house houses human in inhabitant into is it its lady live lived lives living man men named of on owner
     owners people person resident same she so somebody someone somewhere street the their them there they to too
     very was were where which whichever who whoever whose with woman belong belongs built called came come comes
@@ -61,6 +61,22 @@ _PLAIN = frozenset(
     """.split()  # noqa: SIM905 - a page of words
 )
 """Words that may stand around the values of a clue, and do not turn what it says."""
+_DONE = (
+    "drunk",
+    "eaten",
+    "held",
+    "kept",
+    "liked",
+    "loved",
+    "made",
+    "owned",
+    "played",
+    "read",
+    "smoked",
+    "used",
+    "worn",
+)
+"""Words that may have "by" behind them; elsewhere it says near."""
 _NOT = ("not", "never", "no")
 _RELATIONS = frozenset(
     """
@@ -217,7 +233,8 @@ def _spelt(
 
 @cache
 def _compiled(around: frozenset[str]) -> tuple[tuple[int, re.Pattern[str]], ...]:
-    plain = rf"(?:(?:{'|'.join(sorted(around))}) )*"
+    words = [*sorted(around), *(f"{word} by" for word in _DONE)]
+    plain = rf"(?:(?:{'|'.join(words)}) )*"
     return tuple((kind, re.compile(form.replace("~", plain))) for kind, form in _FORMS)
 
 
@@ -244,7 +261,7 @@ def _clue(sentence: str, lexicon: dict[str, tuple[int, int]], around: frozenset[
         if kind == BETWEEN and match.groupdict().get("last"):
             return Clue(BETWEEN, (operands[2], *operands[:2]))
         return Clue(DIFFERENT if negations else kind, operands)
-    unknown = [word for word in words if word not in around and word not in _RELATIONS and word != "@"]
+    unknown = [word for word in words if word not in around and word not in _RELATIONS and word not in ("@", *_NOT)]
     why = f"; {unknown[0]!r} is no word for clues" if unknown else ""
     raise UnmaskError(
         f"line {line}: cannot tell what {_short(sentence)} says of {len(operands)} value{'s' * (len(operands) != 1)}"

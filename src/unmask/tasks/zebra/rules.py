@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import no_type_check
 
 import numpy as np
-from numba import njit
 
+from unmask.tasks.compiled import kernel
 from unmask.tasks.zebra.clues import BETWEEN, DIFFERENT, DIRECTLY, END, HOUSE, LEFT, MOST, NEXT, SAME
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def begin(houses, attributes, possible):
     """Everything is possible."""
@@ -26,14 +26,14 @@ def begin(houses, attributes, possible):
         possible[HOUSE, value] = 1 << value
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 @no_type_check
 def is_one(word):
     """Whether just one bit is set."""
     return word != 0 and word & (word - 1) == 0
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 @no_type_check
 def _below_highest(word):
     """All bits below the highest one that is set."""
@@ -43,7 +43,7 @@ def _below_highest(word):
     return below
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 @no_type_check
 def _above_lowest(word):
     """All bits above the lowest one that is set."""
@@ -53,14 +53,14 @@ def _above_lowest(word):
     return above
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 @no_type_check
 def _outer(outer, middle, other):
     """Where one end of a BETWEEN can be: with something of `middle` on the way to something of `other`."""
     return outer & (_below_highest(middle & _below_highest(other)) | _above_lowest(middle & _above_lowest(other)))
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def allowed(clue, possible, houses, left):
     """What a clue leaves of the houses of its operands, in `left` [3]."""
@@ -87,14 +87,14 @@ def allowed(clue, possible, houses, left):
         left[1], left[2] = _outer(y, x, z), _outer(z, x, y)
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 @no_type_check
 def operands(kind):
     """How many operands a clue of that kind has: `clues.OPERANDS`, for kernels."""
     return 1 if kind == END else 3 if kind == BETWEEN else 2
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def holds(clue, places):
     """Whether a clue is true where `places` [7, 6] has the house of every value."""
@@ -117,7 +117,7 @@ def holds(clue, places):
     return min(y, z) < x < max(y, z)
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def check(houses, attributes, clues, grids):
     """For each puzzle the number of clues that are not true in its grid, and of values that are not there; a clue

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import no_type_check
 
 import numpy as np
-from numba import njit
 
+from unmask.tasks.compiled import kernel
 from unmask.tasks.zebra.clues import MOST, Array, Puzzles
 from unmask.tasks.zebra.rules import allowed, begin, is_one, operands
 
@@ -52,7 +52,7 @@ def search(puzzles: Puzzles, limit: int = 2, *, known: Array | None = None, node
 # Kernels.
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def propagate(clues, houses, attributes, possible, left, weight):
     """Apply every clue and rule until nothing changes. -1: contradiction, 1: all is known, 0: neither. `weight` grows
@@ -109,7 +109,7 @@ def propagate(clues, houses, attributes, possible, left, weight):
             return 1 if full else 0
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def give(possible, known, houses, attributes):
     """Take up values whose house is known from the start."""
@@ -119,7 +119,7 @@ def give(possible, known, houses, attributes):
                 possible[attribute, known[attribute, house]] &= 1 << house
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def read_off(possible, houses, attributes, grid):
     """Write the values that have one house left into the grid."""
@@ -131,7 +131,7 @@ def read_off(possible, houses, attributes, grid):
                     grid[attribute, house] = value
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def count_from(stack, clues, houses, attributes, limit, grids, nodes):
     """Solutions of the grid of possibilities at the bottom of the stack, up to `limit`; -1 if that takes more than
@@ -176,7 +176,7 @@ def count_from(stack, clues, houses, attributes, limit, grids, nodes):
     return count
 
 
-@njit(cache=True)
+@kernel
 @no_type_check
 def _search(houses, attributes, clues, known, limit, nodes, counts, grids):
     stack = np.empty((DEPTH, MOST + 1, MOST), dtype=np.int64)

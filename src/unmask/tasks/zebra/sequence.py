@@ -59,8 +59,8 @@ def sequence(rows: Rows, turn: Int[Tensor, "B C"]) -> Rows:
 def grid(tokens: Int[Tensor, "B T"]) -> Int[Tensor, "B C"]:
     """The value of each cell, six houses an attribute, that the answer writes; -1 where it leaves one out."""
     answer = _answer(tokens)[:, None] + torch.arange(3 * CELLS, device=tokens.device)
-    behind = answer >= tokens.shape[1]
-    told = tokens.gather(1, answer.clamp(max=tokens.shape[1] - 1)).masked_fill(behind, -1)
+    length = tokens.shape[1]
+    told = torch.nn.functional.pad(tokens, (0, 1), value=-1).gather(1, answer.clamp(max=length))
     value = told[:, 2::3]
     told[:, 2::3] = value.masked_fill(value >= MOST, -1)
     return triplets.read(told, _places(tokens.device))
@@ -100,9 +100,8 @@ def solve_turns(columns: dict[str, Tensor]) -> Int[Tensor, "B C"]:
 
 
 def _answer(tokens: Int[Tensor, "B T"]) -> Int[Tensor, " B"]:
-    """The position behind ANSWER; the length where there is none (yet)."""
-    found = tokens == ANSWER
-    return torch.where(found.any(1), found.long().argmax(1) + 1, tokens.shape[1])
+    """The position behind ANSWER; one behind the end where there is none (yet)."""
+    return (tokens != ANSWER).long().cumprod(1).sum(1) + 1
 
 
 def _prompt(tokens: Int[Tensor, "B T"]) -> Bool[Tensor, "B T"]:
