@@ -67,6 +67,18 @@ def test_the_readme_s_speeds_are_the_recorded_ones():
     assert all(name in table for name in (json.loads(lines[0])["commit"], json.loads(lines[0])["date"]))
 
 
+def test_the_readme_s_puzzles_are_the_recorded_ones():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    part = readme[readme.index("| one core (") : readme.index("`results/puzzle_speed.jsonl`")]
+    rows = map(json.loads, (ROOT / "results" / "puzzle_speed.jsonl").read_text(encoding="utf-8").splitlines())
+    recorded = {f"{round(value):,}" for row in rows for value in row.values() if isinstance(value, int | float)}
+    told = [number for line in part.splitlines() if line.startswith("|") for number in re.findall(r"\d[\d,]{2,}", line)]
+    assert len(told) >= 8
+    assert set(told) <= recorded
+    assert "153 seconds" in part
+    assert "153" in recorded
+
+
 def test_the_riddle_is_solved():
     done = subprocess.run(
         [sys.executable, "-m", "unmask", "solve", "--file", str(ROOT / "examples" / "zebra.txt")],

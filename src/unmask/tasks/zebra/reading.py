@@ -61,21 +61,7 @@ _PLAIN = frozenset(
     """.split()  # noqa: SIM905 - a page of words
 )
 """Words that may stand around the values of a clue, and do not turn what it says."""
-_DONE = (
-    "drunk",
-    "eaten",
-    "held",
-    "kept",
-    "liked",
-    "loved",
-    "made",
-    "owned",
-    "played",
-    "read",
-    "smoked",
-    "used",
-    "worn",
-)
+_DONE = "drunk eaten held kept liked loved made owned played read smoked used worn".split()  # noqa: SIM905
 """Words that may have "by" behind them; elsewhere it says near."""
 _NOT = ("not", "never", "no")
 _RELATIONS = frozenset(
