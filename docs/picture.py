@@ -1,10 +1,11 @@
 """Draws docs/order.svg: one model, one grid, three orders; and what each order gets right over 2,000 grids.
 
-python docs/picture.py        (or: make picture)        a few seconds
+python docs/picture.py [FILE]        (or: make picture)        a few seconds
 """
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import torch
@@ -22,7 +23,7 @@ GRIDS, SEED, SHOWN = 2000, 0, 8
 CELL, GAP, LEFT, TOP = 52, 60, 24, 64
 
 
-def main() -> None:
+def main(file: Path) -> None:
     """Decode, and write the picture."""
     sudoku = Sudoku(4)
     support = sudoku.support()
@@ -54,7 +55,7 @@ def main() -> None:
             f'<rect x="{LEFT + 80 + 16 * step}" y="{legend}" width="16" height="18" fill="{_hex(step / 13)}"/>'
         )
     parts.append(_text(LEFT + 314, legend + 14, "shown last; grey: given; red frame: breaks a rule", 13, "#444"))
-    Path(__file__).with_name("order.svg").write_text("\n".join([*parts, "</svg>"]) + "\n", encoding="utf-8")
+    file.write_text("\n".join([*parts, "</svg>"]) + "\n", encoding="utf-8")
 
 
 def _panel(trace, left: int, title: str, text: str) -> list[str]:
@@ -81,9 +82,7 @@ def _panel(trace, left: int, title: str, text: str) -> list[str]:
 
 
 def _broken(values: list[int], cell: int) -> bool:
-    from unmask.tasks.sudoku.grids import peers
-
-    return any(values[peer] == values[cell] for peer in peers(4)[cell])
+    return any(values[peer] == values[cell] for peer in Sudoku(4).geometry.peers[cell])
 
 
 def _hex(share: float) -> str:
@@ -104,4 +103,4 @@ def _text(x, y, text: str, size: float, fill: str, *, anchor="start", weight=400
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("order.svg"))

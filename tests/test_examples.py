@@ -21,6 +21,12 @@ def test_the_example_runs(example):
     assert done.stdout.strip()
 
 
+def test_the_picture_is_what_its_command_draws(tmp_path):
+    drawn = tmp_path / "order.svg"
+    subprocess.run([sys.executable, str(ROOT / "docs" / "picture.py"), str(drawn)], check=True)
+    assert drawn.read_bytes() == (ROOT / "docs" / "order.svg").read_bytes()
+
+
 def blocks(file: str) -> list[str]:
     return re.findall(r"```python\n(.*?)```", (ROOT / file).read_text(encoding="utf-8"), flags=re.DOTALL)
 

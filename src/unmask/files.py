@@ -21,6 +21,8 @@ def write_whole(path: Path, data: bytes) -> None:
         if path.exists() and not path.is_file():
             raise UnmaskError(f"{path} is a device, a pipe or a socket; expected the name of a file to write")
         target = path.resolve()
+        if target.is_symlink():  # Python 3.13 resolves a circle to itself; before, it refused
+            raise UnmaskError(f"cannot write {path}: its symlinks go in a circle")
         partial = Path(f"{target}.{os.getpid()}.partial")
         with partial.open("wb") as file:
             file.write(data)
