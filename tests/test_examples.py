@@ -93,3 +93,33 @@ def test_the_riddle_is_solved():
     assert done.returncode == 0, done.stderr
     assert "supposition" not in done.stdout
     assert "solved by propagation alone" in done.stdout
+
+
+def test_the_readme_s_training_block_runs(tmp_path, monkeypatch):
+    import torch
+
+    from unmask.data.build import build
+    from unmask.tasks.sudoku import SudokuRecipe
+
+    build(SudokuRecipe(0), 400, tmp_path / "puzzles")
+    monkeypatch.chdir(tmp_path)
+    block = next(text for text in blocks("README.md") if "Dataset" in text)
+    found: dict = {}
+    exec(compile(block, "README.md", "exec"), found)
+    assert found["grids"].tokens.shape == (64, 81)
+    assert found["triplets"].tokens.shape == (64, 243)
+    assert isinstance(found["puzzles"][3]["solution"], torch.Tensor)
+
+
+def test_the_readme_s_net_is_a_denoiser():
+    import torch
+
+    from unmask import decode, task
+
+    block = next(text for text in blocks("README.md") if "MASK" in text)
+    table = torch.randn(5, 5, generator=torch.Generator().manual_seed(0))
+    found: dict = {"MASK": 4, "net": lambda tokens: table[tokens]}
+    exec(compile(block, "README.md", "exec"), found)
+    final = decode(found["model"], task("sudoku4").parse("." * 16).start(), "margin, per_step(2), greedy").finish()
+    assert int(final.tokens.max()) < 4
+    assert not final.hidden.any()

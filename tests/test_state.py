@@ -130,7 +130,7 @@ def test_rows_hide_what_is_present_and_not_given() -> None:
     assert (state.seed, state.row.tolist()) == (7, [30])
     assert state.coordinates is rows.coordinates
     assert len(rows) == 1
-    assert torch.equal(state.rows.tokens, state.tokens)
+    assert torch.equal(state.rows.tokens, state.tokens.masked_fill(state.hidden, -1))
     assert torch.equal(state.rows.given, rows.given)
     assert torch.equal(state.rows.present, rows.present)
 

@@ -552,3 +552,12 @@ def test_a_write_cut_short_leaves_the_old_file(tmp_path: Path, monkeypatch: pyte
         traced(ALL[1]).save(path)
     assert Trace.load(path) == traced(ALL[0])
     assert [entry.name for entry in tmp_path.iterdir()] == ["trace"]
+
+
+def test_a_decode_that_has_begun_is_not_recorded_as_if_it_had_not() -> None:
+    steps = decode(Toy(12), start(), "margin, per_step(1), greedy")
+    next(steps)
+    with pytest.raises(UnmaskError, match="record it from its beginning"):
+        record(steps)
+    rest = record(decode(Toy(12), steps.state, "margin, per_step(1), greedy"), about={"task": "toy"})
+    assert rest.about == {"task": "toy"}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 _CORE = {
     "Belief": "belief",
     "Choice": "choices",
+    "Dataset": "data.dataset",
     "Decoding": "decode",
     "Denoiser": "belief",
     "DenoiserError": "errors",
@@ -93,6 +94,7 @@ if TYPE_CHECKING:  # a part that is not named here works all the same: type chec
     from unmask.choices.greedy import greedy
     from unmask.choices.sample import sample
     from unmask.choices.teacher import teacher
+    from unmask.data.dataset import Dataset
     from unmask.decode import Decoding, Step, decode
     from unmask.errors import DenoiserError, ImpossibleEvidence, StrategyError, UnmaskError
     from unmask.exact.enumeration import Enumeration

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from unmask.belief import Belief, Denoiser, first
 from unmask.choices import proposed
-from unmask.errors import StrategyError
+from unmask.errors import StrategyError, UnmaskError
 from unmask.oracles import asked_by, level, scored
 from unmask.paces import left_by
 from unmask.revisions import taken_back
@@ -173,7 +173,14 @@ def decode(denoise: Denoiser, state: State, strategy: Strategy | str, *, until: 
     any Step's state needs nothing else. From a State that another strategy was at work on, this one begins anew with
     what is shown. `decode(...).finish()` is the final State; `record` makes a Trace.
     """
-    return Decoding(denoise, state, parse(strategy) if isinstance(strategy, str) else strategy, until)
+    strategy = parse(strategy) if isinstance(strategy, str) else strategy
+    for given, kind, hint in (
+        (state, State, "rows have .start(seed=0), texts a task's .parse(text).start()"),
+        (strategy, Strategy, 'a text such as "margin, per_step(1), greedy", named("llada"), or Strategy.of(...)'),
+    ):
+        if not isinstance(given, kind):
+            raise UnmaskError(f"decode: expected a {kind.__name__}, got a {type(given).__name__}; {hint}")
+    return Decoding(denoise, state, strategy, until)
 
 
 def _limit(state: State) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,15 +22,25 @@ from unmask.errors import UnmaskError
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Sequences of a task: complete or partly given. `coordinates` say where each position *is* (-1: nowhere)."""
+    """Sequences of a task: complete or partly given. `coordinates` say where each position *is* (-1: nowhere).
+
+    Where coordinates follow from the tokens themselves (a sequence that says where it writes), `locate` makes them:
+    then what is hidden has none, and `start` tells no more than a model may know.
+    """
 
     tokens: Int[Tensor, "B L"]
     given: Bool[Tensor, "B L"]
     present: Bool[Tensor, "B L"]
     coordinates: Int[Tensor, "L F"] | Int[Tensor, "B L F"] | None = None
+    locate: Callable[[Tensor], Tensor] | None = None
 
     def __len__(self) -> int:
         return self.tokens.shape[0]
+
+    @property
+    def puzzle(self) -> Int[Tensor, "B L"]:
+        """The tokens, -1 where they are to be filled in: as a task renders what is not solved yet."""
+        return self.tokens.masked_fill(self.present & ~self.given, -1)
 
     def start(self, seed: int = 0, *, row: Int[Tensor, " B"] | None = None) -> State:
         """The State in which everything that is present and not given is hidden."""
@@ -39,7 +49,7 @@ class Rows:
             self.present & ~self.given,
             given=self.given,
             present=self.present,
-            coordinates=self.coordinates,
+            coordinates=self.coordinates if self.locate is None else self.locate(self.puzzle),
             seed=seed,
             row=row,
         )
@@ -143,8 +153,8 @@ class State:
 
     @property
     def rows(self) -> Rows:
-        """The sequences as they stand, for a task to measure or render."""
-        return Rows(self.tokens, self.given, self.present, self.coordinates)
+        """The sequences as they stand, -1 where they are hidden, for a task to measure or render."""
+        return Rows(self.tokens.masked_fill(self.hidden, -1), self.given, self.present, self.coordinates)
 
     def select(self, index: Int[Tensor, " K"]) -> State:
         """Some of the rows, in the order of `index`; a row may be taken more than once."""

@@ -170,12 +170,24 @@ _TENSORS = tuple(f.name for f in fields(Trace) if f.name not in ("strategy", "se
 _BY_ROW = ("row", "tokens", "given", "present", "hidden", "step", "score", "probability", "calls")
 
 
-def record(steps: Decoding, candidates: int = 0, *, watch: Callable[[Step], object] | None = None) -> Trace:
+def record(
+    steps: Decoding,
+    candidates: int = 0,
+    *,
+    about: Mapping[str, str] | None = None,
+    watch: Callable[[Step], object] | None = None,
+) -> Trace:
     """Drain a decode into a Trace. `candidates`: how many top values to keep of every asked position at every step.
 
     Step numbers are the rows' own, so that the traces of a decode and of its continuation fit together. `watch` is
-    called with every Step, for those who draw progress.
+    called with every Step, for those who draw progress. `about` goes into the trace: {"task": "sudoku4"} lets
+    `unmask trace show` draw it as that task does.
     """
+    if steps.calls:
+        raise UnmaskError(
+            f"record: {steps.calls} calls of this decode were made before; record it from its beginning, or begin "
+            f"another one from its state"
+        )
     start = steps.state
     batch, length = start.tokens.shape
     device = start.tokens.device
@@ -204,6 +216,7 @@ def record(steps: Decoding, candidates: int = 0, *, watch: Callable[[Step], obje
     kept = _joined(asked, ((0, 3), (0,), (0, candidates), (0, candidates)))
     return Trace(
         strategy=str(steps.strategy),
+        about=dict(about or {}),
         seed=end.seed,
         denoiser_calls=steps.calls,
         row=end.row.cpu(),

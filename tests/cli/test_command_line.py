@@ -117,6 +117,26 @@ def test_a_trace_is_written_and_drawn(run, tmp_path):
     assert len(row["candidates"][0]["values"]) == 3
 
 
+def test_a_trace_is_drawn_whole_whatever_the_terminal_is_wide(run, tmp_path, monkeypatch):
+    import unmask
+
+    monkeypatch.setenv("COLUMNS", "40")
+    sudoku = unmask.task("sudoku4")
+    model = unmask.Enumeration(sudoku.support())
+    steps = unmask.decode(model, sudoku.parse(PUZZLE).start(), "margin, per_step(1), greedy")
+    unmask.record(steps).save(tmp_path / "plain.trace")  # of no task: values in a row, as many as there is room for
+    _, out, _ = run("trace", "show", str(tmp_path / "plain.trace"))
+    assert all(f" {step} " in out for step in range(12))
+    picture = [line for line in out.splitlines()[3:] if "shown first" not in line]
+    assert max(map(len, picture)) <= 40
+    code, out, _ = run("trace", "show", str(tmp_path / "plain.trace"), "--task", "sudoku4")
+    assert code == 0
+    assert "1  2 │ 4  3" in out
+    code, _, err = run("trace", "show", str(tmp_path / "plain.trace"), "--task", "sudoku")
+    assert code == 2
+    assert "rows of 16 positions" in err
+
+
 def test_strategies_lists_every_name_and_every_part(run):
     code, out, _ = run("strategies")
     assert code == 0

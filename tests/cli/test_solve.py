@@ -22,7 +22,7 @@ The Dane lives next to the red house.
 The tea is drunk directly left of the green house.
 The Swede lives in the middle house.
 The person in the blue house drinks water.
-The Dane lives right of the Swede.
+The Dane lives somewhere right of the Swede.
 """
 HOUSES = "House 1: blue, German, water. House 2: red, Swede, tea. House 3: green, Dane, milk."
 

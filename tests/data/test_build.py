@@ -307,7 +307,7 @@ def test_damage_is_named_before_anything_is_read(made: Path) -> None:
 
 
 def test_what_is_no_data_set_is_refused(made: Path, tmp_path: Path) -> None:
-    with pytest.raises(UnmaskError, match=r"has no split 'even-trian'; did you mean 'even-train'\?"):
+    with pytest.raises(UnmaskError, match=r"has no split 'even-trian'; there are even-train, even-validation"):
         Dataset.open(made, "even-trian")
     with pytest.raises(UnmaskError, match="is not a folder; expected a data set"):
         Dataset.open(tmp_path / "nothing", "x")

@@ -201,9 +201,9 @@ def _bars(found: Histograms, output: Output) -> None:
         total, most = sum(counts.values()), max(counts.values())
         table = Table(box=None, pad_edge=False, header_style="bold", show_header=True)
         table.add_column(title, no_wrap=True)
-        table.add_column("examples", justify="right")
-        table.add_column("share", justify="right")
-        table.add_column("", width=40)
+        table.add_column("count", justify="right", no_wrap=True)
+        table.add_column("share", justify="right", no_wrap=True)
+        table.add_column("", width=30)
         for label, number in counts.items():
             table.add_row(label, f"{number:,}", f"{number / total:.1%}", Bar(most, 0, number, color="cyan"))
         console.print()

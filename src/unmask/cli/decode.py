@@ -63,8 +63,6 @@ def decode(
     chosen = resolve(strategy)
     rows = gather(problem, puzzles, file, sample, compute.seed)
 
-    from dataclasses import replace
-
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     from unmask.decode import decode as run
@@ -82,8 +80,7 @@ def decode(
         def watch(step: Step) -> None:
             progress.advance(bar, int(step.before.hidden.sum() - step.after.hidden.sum()))
 
-        trace = record(steps, candidates, watch=watch)
-    trace = replace(trace, about={"task": problem.name})
+        trace = record(steps, candidates, about={"task": problem.name}, watch=watch)
     if out is not None:
         trace.save(out)
     return _report(problem, trace, output)
@@ -118,7 +115,9 @@ def _report(problem: Task, trace: Trace, output: Output) -> int:
     else:
         console = output.out
         for number in range(len(trace)):
-            console.print(problem.line(trace.tokens[number]) if len(trace) > 8 else picture(trace, number))
+            console.print(
+                problem.line(trace.tokens[number]) if len(trace) > 8 else picture(trace, number, console.width)
+            )
     if not output.quiet:
         output.side.print(
             f"{int(solved.sum())} of {len(trace)} solved, {trace.calls.double().mean():.1f} denoiser calls a puzzle "

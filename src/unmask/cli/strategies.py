@@ -19,18 +19,15 @@ def strategies(*, output: Output | None = None) -> None:
             output.data({"name": name, **vars(entry)})
         return
     from rich.markup import escape
-    from rich.table import Table
+    from rich.padding import Padding
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("name", no_wrap=True, style="cyan")
-    table.add_column("strategy", overflow="fold")
-    table.add_column("source", overflow="fold", style="dim")
-    for name, entry in LITERATURE.items():
-        note = f"\n[dim]{escape(entry.note)}[/dim]" if entry.note else ""
-        table.add_row(name, escape(entry.text) + note, escape(f"{entry.source} ({entry.checked})"))
     console = output.out
     console.soft_wrap = False
-    console.print(table)
+    for name, entry in LITERATURE.items():
+        console.print(f"[cyan]{name}[/cyan]  [dim]{escape(f'{entry.source} ({entry.checked})')}[/dim]")
+        console.print(f"    {escape(entry.text)}", soft_wrap=True)  # on one line, to be copied
+        if entry.note:
+            console.print(Padding(f"[dim]{escape(entry.note)}[/dim]", (0, 0, 0, 4)))
     if output.quiet:
         return
     console.print("\n[bold]parts[/bold]  oracle, pace, choice[, revision][, window]", highlight=False)
@@ -41,4 +38,5 @@ def strategies(*, output: Output | None = None) -> None:
             options = ", ".join(getattr(kind, "__dataclass_fields__", {}))
             usage = f"{name}({options})" if options else name
             about = " ".join((kind.__doc__ or "").split("\n\n")[0].split())
-            console.print(f"  [cyan]{escape(usage)}[/cyan]  {escape(about)}")
+            console.print(f"  [cyan]{escape(usage)}[/cyan]")
+            console.print(Padding(escape(about), (0, 0, 0, 6)))

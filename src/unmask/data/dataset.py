@@ -7,7 +7,7 @@ is complete if `dataset.json` is there: that is written last.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from unmask.data import shards
-from unmask.errors import UnmaskError, nearest
+from unmask.errors import UnmaskError
 
 FORMAT = "unmask data 1"
 MANIFEST = "dataset.json"
@@ -42,7 +42,7 @@ class Dataset:
         found = []
         for name in split.split("+"):
             if name not in about["splits"]:
-                raise UnmaskError(f"{path} has no split {name!r}; {nearest(name, about['splits'])}")
+                raise UnmaskError(f"{path} has no split {name!r}; there are {', '.join(about['splits'])}")
             for shard in about["splits"][name]["shards"]:
                 file = path / shard["file"]
                 if check:
@@ -58,8 +58,15 @@ class Dataset:
         """The names of the columns."""
         return tuple(sorted({name for shard in self.shards for name in shard}))
 
-    def batch(self, index: Int[Tensor, " n"]) -> dict[str, Tensor]:
-        """The rows of these numbers, in their order."""
+    def __getitem__(self, number: int) -> dict[str, Tensor]:
+        """One row, for those who go by rows (a DataLoader, say); `batch` is much quicker."""
+        if not -len(self) <= number < len(self):
+            raise IndexError(f"row {number} of {self.split}: it has {len(self)}")
+        return {name: column[0] for name, column in self.batch(torch.tensor([number % len(self)])).items()}
+
+    def batch(self, index: Int[Tensor, " n"] | Sequence[int]) -> dict[str, Tensor]:
+        """The rows of these numbers, in their order. Shuffle the numbers, and it is a training loop's batch."""
+        index = torch.as_tensor(index).reshape(-1)
         ends = torch.tensor([0, *(_count(shard) for shard in self.shards)]).cumsum(0)
         wrong = index[(index < 0) | (index >= ends[-1])]
         if len(wrong):
@@ -76,6 +83,8 @@ class Dataset:
 
     def in_order(self, size: int) -> Iterator[dict[str, Tensor]]:
         """All rows, `size` at a time; the last ones may be fewer."""
+        if size < 1:
+            raise UnmaskError(f"in_order: expected at least 1 row at a time, got {size}")
         for begin in range(0, len(self), size):
             yield self.batch(torch.arange(begin, min(begin + size, len(self))))
 

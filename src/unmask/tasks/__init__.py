@@ -59,7 +59,8 @@ class Task(Protocol):
         ...
 
     def measure(self, rows: Rows) -> dict[str, Tensor]:
-        """Numbers [B] for decoded rows; `solved` where there is a right and a wrong."""
+        """Numbers [B] for decoded rows; `solved` where there is a right and a wrong. What is hidden is -1, as in
+        `state.rows`. Clues are taken as they stand in the rows: decoding does not change them."""
         ...
 
     def parse(self, text: str) -> Rows:

@@ -106,6 +106,15 @@ def test_a_beginning_has_the_beginning_of_the_coordinates(side: int) -> None:
     assert bool((grid(made.tokens[:, :20], side) >= 0).sum(1).eq(6).all())
 
 
+def test_a_start_tells_nothing_of_the_answer() -> None:
+    columns = batch()
+    for order, turn in orders(columns).items():
+        state = sequence(rows(columns), turn).start()
+        assert state.coordinates is not None, order
+        assert bool((state.coordinates[state.hidden] == -1).all())
+        assert bool((state.coordinates[state.given] >= 0).any())
+
+
 def test_coordinates_of_what_is_hidden_are_unknown() -> None:
     columns = batch()
     made = sequence(rows(columns), orders(columns)["fixed"])

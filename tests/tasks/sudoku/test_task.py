@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 from functools import cache
@@ -170,6 +171,16 @@ def test_samples_are_spread_over_the_grids() -> None:
     drawn = {tuple(grid) for grid in TASK.sample(300, seed=2).tokens.tolist()}
     # 300 draws from 288 meet 186.5 of them in the mean, with a standard deviation of about 5.
     assert 160 < len(drawn) < 213
+
+
+def test_what_is_hidden_is_not_solved_and_not_drawn() -> None:
+    # Hidden tokens are 0 in a State, which is also a digit.
+    state = TASK.rows(torch.tensor([brute_grids()[0]]), torch.zeros(1, 16, dtype=torch.bool)).start()
+    ones = (torch.tensor([brute_grids()[0]]) == 0) & torch.tensor([[True] * 8 + [False] * 8])
+    draft = dataclasses.replace(state, tokens=torch.tensor([brute_grids()[0]]).masked_fill(ones, 0), hidden=ones)
+    assert not bool(TASK.measure(draft.rows)["solved"].any())
+    assert TASK.line(draft.rows.tokens[0]).count(".") == int(ones.sum()) == 2
+    assert TASK.line(TASK.sample(1, 0).puzzle[0]).count(".") > 8
 
 
 # Texts

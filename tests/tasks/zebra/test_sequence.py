@@ -133,6 +133,16 @@ def test_anything_can_be_read(seed: int) -> None:
     assert -1 <= int(found.min()) <= int(found.max()) < 6
 
 
+def test_a_start_tells_nothing_of_the_answer() -> None:
+    columns = batch()
+    state = sequence(rows(columns), orders(columns)["solver"]).start()
+    assert state.coordinates is not None
+    assert bool((state.coordinates[state.hidden] == -1).all())
+    cells = rows(columns).start()
+    assert cells.coordinates is not None
+    assert bool((cells.coordinates[cells.hidden][:, :2] >= 0).all())  # where a cell is, it says itself
+
+
 def test_what_is_hidden_is_not_told_or_read() -> None:
     columns = batch()
     made = sequence(rows(columns), orders(columns)["fixed"])

@@ -4,7 +4,7 @@ The paper's puzzles were sorted by whether seven strategies solve them (section 
 to test whether it carries over). Here the kinds go by the full rules; the grade under the narrow ones stands beside
 every row. Columns: `solution` [81] values; `given` [81]; `round` [81], -1 where given or not reached (so the solve
 order, see `sequence.solve_turns`); `grade` and `narrow_grade`, an index of STRATEGIES (the hardest that was used),
-UNSOLVED, or NOTHING_TO_DO; `uses`, how often that strategy was used.
+UNSOLVED, or NOTHING_TO_DO; `uses`, how often that strategy was used; `number`, that of the example.
 """
 
 from __future__ import annotations

@@ -37,7 +37,11 @@ def by_strategies(text: str, name: str | None = None) -> Solving:
     taken = tuple((step.strategy, _tell(step, task.side)) for step in steps(puzzle, task.side))
     solved = bool(found.solved[0])
     hardest = int(found.hardest[0])
-    used = f"{STRATEGIES[hardest]}, used {int(found.uses[0, hardest])} times" if hardest >= 0 else "nothing to do"
+    used = (
+        f"{STRATEGIES[hardest]}, in {int(found.uses[0, hardest])} of {len(taken)} steps"
+        if hardest >= 0
+        else "nothing to do"
+    )
     open_cells = int((found.grids[0] < 0).sum())
     stuck = f"not solved by the seven strategies: {open_cells} cells are left (--with search finds them)"
     return Solving(

@@ -7,6 +7,7 @@ like any other: the clues' triplets are given, so an objective counts every toke
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import torch
 from jaxtyping import Int
@@ -18,12 +19,13 @@ from unmask.tasks.sudoku.geometry import geometry
 
 
 def sequence(rows: Rows, turn: Int[Tensor, "B L"]) -> Rows:
-    """Grids as triplets in the order of `turn` (`solve_turns`, `fixed_turns`, `random_turns`), clues first."""
+    """Grids as triplets in the order of `turn` (`solve_turns`; `triplets.fixed_turns`,
+    `triplets.random_turns`), clues first."""
     side = math.isqrt(rows.tokens.shape[1])
     tokens = triplets.write(rows.tokens, _places(side), triplets.turns(turn, rows.given))
     position = torch.arange(tokens.shape[1], device=tokens.device)
     given = position < 3 * rows.given.sum(1, keepdim=True)
-    return Rows(tokens, given, torch.ones_like(given), coordinates(tokens, side))
+    return Rows(tokens, given, torch.ones_like(given), coordinates(tokens, side), partial(coordinates, side=side))
 
 
 def grid(tokens: Int[Tensor, "B T"], side: int = 9) -> Int[Tensor, "B L"]:

@@ -4,7 +4,7 @@ Easy is what falls to propagation alone, hard what needs suppositions. Columns: 
 [31, 7] as in `clues.Puzzles`; `solution` [36], the value of each attribute at each house, six houses an attribute, -1
 where there is none; `round` [36], -1 likewise and where deduction did not come (so the solve order, see
 `sequence.solve_turns`); `grade`, an index of RULES (the hardest that was used), or
-UNSOLVED; `uses`, how often that rule was used.
+UNSOLVED; `uses`, how often that rule was used; `number`, that of the example.
 """
 
 from __future__ import annotations

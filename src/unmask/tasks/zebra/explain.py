@@ -32,7 +32,7 @@ def by_strategies(text: str, name: str | None = None) -> Solving:
         grade = "solved; nothing to do"
     elif solved:
         how = "with suppositions" if hardest == SUPPOSE else "by propagation alone"
-        grade = f"solved {how}; hardest rule: {RULES[hardest]}, used {int(found.uses[0, hardest])} times"
+        grade = f"solved {how}; hardest rule: {RULES[hardest]}, in {int(found.uses[0, hardest])} of {len(taken)} steps"
     return _solving(read, found.grids[0], solved=solved, grade=grade, steps=taken)
 
 

@@ -49,7 +49,7 @@ _PLAIN = frozenset(
     """
     a also and are as at be been color colored colour coloured do does did door for from goes had has have he her
     his home house houses human in inhabitant into is it its lady live lived lives living man men named of on owner
-    owners people person resident same she so somebody someone somewhere street the their them there they to too
+    owners people person resident same she so somebody someone street the their them there they to too
     very was were where which whichever who whoever whose with woman belong belongs built called came come comes
     cook cooks dance dances drank drink drinker drinking drinks drive driven driver drives drunk eat eaten eater
     eats employed enjoy enjoys favorite favored favourite found go grow grown grows held hold holds keep keeper
@@ -66,19 +66,14 @@ _DONE = "drunk eaten held kept liked loved made owned played read smoked used wo
 _NOT = ("not", "never", "no")
 _RELATIONS = frozenset(
     """
-    adjacent an and at beside between corner directly door each edge edges end ends hand house houses immediate
-    immediately just left neighbor neighbors neighbour neighbours next of on one other outer right row side street
-    the to
+    adjacent an and anywhere at beside between corner directly door each edge edges end ends hand house houses immediate
+    immediately just left neighbor neighbors neighbour neighbours next of on one other outer right row side somewhere
+    street the to
     """.split()  # noqa: SIM905 - a page of words
 )
 """Words of the phrases below."""
-_DISTANCE = re.compile(
-    r"\b(?:a|an|houses) (?:house |home )?(?:directly |immediately |just )?(?:to the |on the )?(?:left|right)\b"
-)
-"""A house left of: how many houses, one or some?"""
-
 _NEAR = r"(?:directly |immediately |right |just )?"
-_SIDE = r"(?:(?:to|on) the )?(?P<close>immediate )?(?P<side>left|right)(?: hand)?(?: side)? of"
+_SIDE = r"(?:(?:to|on) the )?(?P<side>left|right)(?: hand)?(?: side)? of"
 _BESIDE = rf"{_NEAR}(?:next to|next door to|adjacent to|beside|(?:the |a )?neighbou?r of|neighbou?rs?)"
 _ENDS = (
     r"(?:at )?(?:one of the (?:ends|edges)|one of the (?:end|edge|corner|outer) houses|(?:an|one) (?:end|edge)"
@@ -87,11 +82,13 @@ _ENDS = (
 _FORMS = (
     (SAME, r"~@ ~@ ~"),
     (END, rf"~@ ~{_ENDS} ~"),
-    (DIRECTLY, rf"~@ ~(?:(?P<near>directly|immediately|just|next to and) )?{_SIDE} ~@ ~"),
+    (DIRECTLY, rf"~@ ~(?:directly|immediately|just|next to and) {_SIDE} ~@ ~"),
+    (DIRECTLY, rf"~@ ~(?:to|on) the immediate {_SIDE} ~@ ~"),
+    (LEFT, rf"~@ ~(?:somewhere|anywhere) {_SIDE} ~@ ~"),
     (NEXT, rf"~@ ~{_BESIDE} ~@ ~"),
     (NEXT, rf"~{_BESIDE} ~@ ~@ ~"),
     (NEXT, r"~@ ~@ ~(?:neighbou?rs|next to each other|adjacent(?: to each other)?|beside each other) ~"),
-    (BETWEEN, r"~@ ~between ~@ ~and ~@ ~"),
+    (BETWEEN, r"~@ ~(?:somewhere )?between ~@ ~and ~@ ~"),
     (BETWEEN, r"between ~@ ~and ~@ ~(?P<last>@) ~"),
 )
 """Whole sentences, with a blank behind every word: @ is a value, ~ any number of plain words."""
@@ -239,19 +236,20 @@ def _clue(sentence: str, lexicon: dict[str, tuple[int, int]], around: frozenset[
     plain = "".join(f"{word} " for word in words if word not in _NOT)
     for kind, form in _compiled(around):
         match = form.fullmatch(plain)
-        if match is None or negations > (kind == SAME) or len({*operands}) < len(operands) or _DISTANCE.search(plain):
+        if match is None or negations > (kind == SAME) or len({*operands}) < len(operands):
             continue
-        if kind == DIRECTLY:
-            close = match.group("near") or match.group("close")
-            return Clue(DIRECTLY if close else LEFT, operands if match.group("side") == "left" else operands[::-1])
+        if kind in (DIRECTLY, LEFT):
+            return Clue(kind, operands if match.group("side") == "left" else operands[::-1])
         if kind == BETWEEN and match.groupdict().get("last"):
             return Clue(BETWEEN, (operands[2], *operands[:2]))
         return Clue(DIFFERENT if negations else kind, operands)
     unknown = [word for word in words if word not in around and word not in _RELATIONS and word not in ("@", *_NOT)]
     why = f"; {unknown[0]!r} is no word for clues" if unknown else ""
+    if not unknown and re.search(r"\b(left|right)\b", plain):  # in some riddles it means the one, in some the other
+        why = "; say 'somewhere left of' or 'directly left of'"
     raise UnmaskError(
         f"line {line}: cannot tell what {_short(sentence)} says of {len(operands)} value{'s' * (len(operands) != 1)}"
-        f"{why}; expected a clue such as 'The Dane lives next to the red house'"
+        f"{why}; expected a clue such as 'The Dane lives next to the red house' (docs/zebra.md)"
     )
 
 

@@ -30,7 +30,8 @@ LENGTH = MOST_CLUES * _CLUE + 1 + 3 * CELLS
 
 
 def sequence(rows: Rows, turn: Int[Tensor, "B C"]) -> Rows:
-    """Rows of the task, cells known, in the order of `turn` (`solve_turns`, `fixed_turns`, `random_turns`)."""
+    """Rows of the task, cells known, in the order of `turn` (`solve_turns`; `triplets.fixed_turns`,
+    `triplets.random_turns`)."""
     parts = rows.tokens[:, :CLUE_TOKENS].unflatten(1, (MOST_CLUES, PARTS))
     cells, inside = rows.tokens[:, CLUE_TOKENS:], rows.present[:, CLUE_TOKENS:]
     answer = triplets.write(cells % MOST, _places(cells.device), turn, inside)
@@ -53,7 +54,7 @@ def sequence(rows: Rows, turn: Int[Tensor, "B C"]) -> Rows:
     kept = torch.cat([kept.flatten(1), mark > 0, answer != END], dim=1)
     order = (~kept).long().argsort(dim=1, stable=True)
     tokens, present = whole.gather(1, order).masked_fill(~kept.gather(1, order), END), kept.gather(1, order)
-    return Rows(tokens, _prompt(tokens) & present, present, coordinates(tokens))
+    return Rows(tokens, _prompt(tokens) & present, present, coordinates(tokens), coordinates)
 
 
 def grid(tokens: Int[Tensor, "B T"]) -> Int[Tensor, "B C"]:
