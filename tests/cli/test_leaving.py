@@ -199,7 +199,7 @@ main({arguments!r})
 
 
 @POSIX
-@pytest.mark.parametrize("module", ["cyclopts", "rich.table", "torch"])
+@pytest.mark.parametrize("module", ["cyclopts", "rich.padding", "torch"])
 def test_ctrl_c_while_a_library_is_loaded_is_one_line(module):
     code = LOADING.format(module=module, arguments=("strategies",))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
