@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from any_clues import Raw, made, raw
@@ -174,6 +176,13 @@ def test_introductions_are_passed_over_only_before_the_attributes() -> None:
         with pytest.raises(UnmaskError) as caught:
             read(text)
         assert str(caught.value).startswith(message)
+
+
+def test_words_of_ones_own_are_written_so_that_they_read_back(root: Path) -> None:
+    told = read((root / "examples" / "zebra.txt").read_text(encoding="utf-8").split("\n", 1)[1])
+    again = read("\n".join(write(told.puzzle, told.words)))
+    assert again.puzzle == told.puzzle
+    assert [word.values for word in again.words] == [word.values for word in told.words]
 
 
 def test_a_riddle_in_words_of_its_own() -> None:

@@ -34,7 +34,7 @@ class Attribute:
 
     heading: str
     values: tuple[str, ...]
-    person: str = "the person with {}"
+    person: str = "{}"
     has: str = "has {}"
     lacks: str = "does not have {}"
 
