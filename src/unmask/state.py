@@ -24,8 +24,9 @@ from unmask.errors import UnmaskError
 class Rows:
     """Sequences of a task: complete or partly given. `coordinates` say where each position *is* (-1: nowhere).
 
-    Where coordinates follow from the tokens themselves (a sequence that says where it writes), `locate` makes them:
-    then what is hidden has none, and `start` tells no more than a model may know.
+    `turn` is when each position is to be filled, where rows have an order of their own (a solver's): the lower, the
+    sooner. Where coordinates follow from the tokens themselves (a sequence that says where it writes), `locate` makes
+    them: then what is hidden has none, and `start` tells no more than a model may know.
     """
 
     tokens: Int[Tensor, "B L"]
@@ -33,6 +34,7 @@ class Rows:
     present: Bool[Tensor, "B L"]
     coordinates: Int[Tensor, "L F"] | Int[Tensor, "B L F"] | None = None
     locate: Callable[[Tensor], Tensor] | None = None
+    turn: Int[Tensor, "B L"] | None = None
 
     def __len__(self) -> int:
         return self.tokens.shape[0]

@@ -103,6 +103,15 @@ def parse(text: str) -> Strategy:
     >>> str(parse("margin,per_step( k=2 ),greedy"))
     'margin, per_step(2), greedy'
     """
+    parts = values(text)
+    for part in parts:
+        if not isinstance(part, Part):
+            raise StrategyError(f"{show(part)} is not a part of a strategy; {_FORM}")
+    return Strategy.of(*parts)
+
+
+def values(text: str) -> list[Any]:
+    """The values that a text names, one after the other, separated by commas: parts, mostly."""
     own: dict[str, type] = {}
 
     def keep(match: re.Match[str]) -> str:
@@ -116,11 +125,7 @@ def parse(text: str) -> Strategy:
     tree = _tree(_OWN.sub(keep, text.strip()))
     if not isinstance(tree, ast.Call) or tree.keywords or not isinstance(tree.func, ast.Name):
         raise StrategyError(f"cannot read the strategy {show(text)}; {_FORM}")
-    parts = [_read(node, own) for node in tree.args]
-    for part in parts:
-        if not isinstance(part, Part):
-            raise StrategyError(f"{show(part)} is not a part of a strategy; {_FORM}")
-    return Strategy.of(*parts)
+    return [_read(node, own) for node in tree.args]
 
 
 def _unquoted(path: str) -> str:
@@ -150,7 +155,7 @@ def _tree(source: str) -> ast.expr | None:
 def names() -> dict[str, str]:
     """Every known name and its room, by file."""
     found = {}
-    for room in ROOMS:
+    for room in (*ROOMS, "objectives"):
         folder = Path(__file__).parent / room
         found |= {module.name: room for module in pkgutil.iter_modules([str(folder)])}
     return found

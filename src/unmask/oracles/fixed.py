@@ -26,8 +26,11 @@ class fixed(Oracle):
             raise StrategyError("fixed(pi): pi must name places (from 0) at most once each, such as fixed((2, 0, 1))")
 
     def score(self, belief: Belief) -> Float[Tensor, " n"]:
-        rank = _ranks(self.pi, belief.state.place.shape[1]).to(belief.place.device)
-        return -rank[belief.place].double()
+        return -self.turn_of(belief.place, belief.state.place.shape[1]).double()
+
+    def turn_of(self, place: Int[Tensor, "*n"], length: int) -> Int[Tensor, "*n"]:
+        """The turn of each place, of rows of that length."""
+        return _ranks(self.pi, length).to(place.device)[place]
 
 
 @lru_cache(maxsize=16)

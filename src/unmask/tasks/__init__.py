@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from unmask.tasks.solving import Solver
 
 
+Augmentation = Callable[[Rows, int, Tensor, Tensor], Rows]
+"""(rows, seed, key of each row [B], step [B]) -> rows as good as those: the same draws for the same arguments."""
+
+
 @runtime_checkable
 class Task(Protocol):
     """A source of rows, with a measure of what is right and a way to draw them."""
@@ -98,6 +102,16 @@ def recipe_of(name: str) -> Callable[..., Recipe]:
 def solvers_of(name: str) -> Mapping[str, Solver]:
     """The solvers of that task that are no models, by name."""
     return _home(name).SOLVERS
+
+
+def rows_of(name: str) -> Callable[[Mapping[str, Tensor]], Rows]:
+    """What makes rows of that task from the columns of its data sets."""
+    return _home(name).ROWS
+
+
+def augmentation_of(name: str) -> Augmentation | None:
+    """What makes other rows of rows that are as good, where that task has symmetries: `(rows, seed, row, step)`."""
+    return getattr(_home(name), "AUGMENT", None)
 
 
 def _home(name: str) -> Any:

@@ -4,11 +4,14 @@
 `sudoku16` can be generated, checked and drawn.
 """
 
-from unmask.tasks.sudoku.dataset import SudokuRecipe
+from unmask.tasks.sudoku.dataset import SudokuRecipe, rows
 from unmask.tasks.sudoku.explain import SOLVERS
+from unmask.tasks.sudoku.symmetry import augment
 from unmask.tasks.sudoku.task import Sudoku
 
 VARIANTS = {"sudoku": lambda: Sudoku(9), "sudoku4": lambda: Sudoku(4), "sudoku16": lambda: Sudoku(16)}
 RECIPE = SudokuRecipe
+ROWS = rows
+AUGMENT = augment
 
-__all__ = ["RECIPE", "SOLVERS", "VARIANTS", "Sudoku", "SudokuRecipe"]
+__all__ = ["AUGMENT", "RECIPE", "ROWS", "SOLVERS", "VARIANTS", "Sudoku", "SudokuRecipe"]

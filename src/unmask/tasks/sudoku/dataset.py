@@ -9,7 +9,7 @@ UNSOLVED, or NOTHING_TO_DO; `uses`, how often that strategy was used; `number`, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from torch import Tensor
@@ -22,6 +22,7 @@ from unmask.tasks.sudoku.canonical import canonical, invariants
 from unmask.tasks.sudoku.deduce import deduce
 from unmask.tasks.sudoku.generate import generate
 from unmask.tasks.sudoku.rules import STRATEGIES
+from unmask.tasks.sudoku.sequence import solve_turns
 from unmask.tasks.sudoku.task import Sudoku
 
 
@@ -76,6 +77,7 @@ class SudokuRecipe:
 
 
 def rows(columns: dict[str, Tensor]) -> Rows:
-    """A batch of a data set as rows of the task: complete grids, with what is given marked."""
+    """A batch of a data set as rows of the task: complete grids, with what is given marked, and the solver's turns."""
     side = int(columns["solution"].shape[1] ** 0.5)
-    return Sudoku(side).rows(columns["solution"].long(), columns["given"])
+    made = Sudoku(side).rows(columns["solution"].long(), columns["given"])
+    return replace(made, turn=solve_turns(columns))

@@ -8,13 +8,14 @@ processes see the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Int, Shaped
 from torch import Tensor
 
 from unmask import noise
+from unmask.state import Rows
 from unmask.tasks.sudoku.geometry import geometry
 
 
@@ -50,6 +51,13 @@ class Symmetry:
     def inverse(self) -> Symmetry:
         """The symmetry that undoes this one."""
         return Symmetry(self.cells.argsort(1), self.digits.argsort(1))
+
+
+def augment(rows: Rows, seed: int, row: Int[Tensor, " B"], step: Int[Tensor, " B"]) -> Rows:
+    """The rows under a symmetry of their own each; cells stay where they are, so coordinates do too."""
+    symmetry = Symmetry.draw(round(rows.tokens.shape[1] ** 0.5), seed, row, step)
+    turn = None if rows.turn is None else symmetry.places(rows.turn)
+    return replace(rows, tokens=symmetry.values(rows.tokens), given=symmetry.places(rows.given), turn=turn)
 
 
 def _numbers(count: int, like: Tensor) -> Int[Tensor, "B count"]:

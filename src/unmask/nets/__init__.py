@@ -1,0 +1,1 @@
+"""Nets: denoisers that learn. One file each; they know rows and states, and no task."""

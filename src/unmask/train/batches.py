@@ -1,0 +1,65 @@
+"""Batches: which rows a step sees. A matter of the seed and the step alone, whoever asks and in whichever process.
+
+The rows of a split are gone through in a random order, another one each time round, under a random symmetry of the
+task each, if it has any.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from unmask.data.dataset import Dataset
+from unmask.errors import UnmaskError
+from unmask.objectives import Key
+from unmask.state import Rows
+from unmask.tasks import augmentation_of, rows_of
+from unmask.train.config import TrainConfig
+
+
+@dataclass(eq=False)
+class Batches:
+    """The rows of every step of a run."""
+
+    config: TrainConfig
+    data: Dataset
+    device: torch.device
+    _order: tuple[int, Tensor] = field(default=(-1, torch.empty(0)), init=False)
+
+    def __post_init__(self) -> None:
+        if not len(self.data):
+            raise UnmaskError(f"the split {self.data.split} of {self.data.path} is empty: there is nothing to train on")
+        if self.data.about["task"] != self.config.task:
+            raise UnmaskError(
+                f"{self.data.path} holds data of {self.data.about['task']}; this run is about {self.config.task}"
+            )
+        self._rows = rows_of(self.config.task)
+        self._augment = augmentation_of(self.config.task) if self.config.augment else None
+
+    def rows(self, key: Key) -> Rows:
+        """The rows of a step that a key names."""
+        numbers = key.step * key.batch + key.row.cpu()
+        rows = move(self._rows(self.data.batch(self._shuffled(numbers))), self.device)
+        if self._augment is None:
+            return rows
+        return self._augment(rows, key.seed, key.row, torch.full_like(key.row, key.step))
+
+    def _shuffled(self, numbers: Int[Tensor, " B"]) -> Int[Tensor, " B"]:
+        found = torch.empty_like(numbers)
+        for epoch in (numbers // len(self.data)).unique().tolist():
+            here = numbers // len(self.data) == epoch
+            if self._order[0] != epoch:
+                drawn = torch.Generator().manual_seed(hash((self.config.seed, epoch)))
+                self._order = (epoch, torch.randperm(len(self.data), generator=drawn))
+            found[here] = self._order[1][numbers[here] % len(self.data)]
+        return found
+
+
+def move(rows: Rows, device: torch.device) -> Rows:
+    """The same rows on another device."""
+    coordinates = None if rows.coordinates is None else rows.coordinates.to(device)
+    tokens, given, present = (tensor.to(device) for tensor in (rows.tokens, rows.given, rows.present))
+    return Rows(tokens, given, present, coordinates, rows.locate)

@@ -1,0 +1,194 @@
+"""The training loop: one for every net, objective and task. A generator; whoever drains it has trained a net.
+
+A run lives in a folder: `run.safetensors` has all there is to go on with (weights, their mean, optimisers, the step),
+`log.jsonl` a line for every few steps, and the mean of the weights, in half precision and to be used, is in
+`weights.safetensors` (now), `best.safetensors` (at the best validation) and `step-NNNNNNN.safetensors` (at each).
+
+Nothing that a step does depends on when the run was stopped or how often: batches and masks are looked up by step, and
+the state is written between steps, whole or not at all. So a run that was killed ends, on the same machine with the
+same number of processes, with the same bits.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from unmask import checkpoint
+from unmask.data.dataset import Dataset
+from unmask.errors import UnmaskError
+from unmask.nets.compiled import compile_blocks
+from unmask.nets.transformer import Transformer
+from unmask.objectives import Key, Objective
+from unmask.parallel import World
+from unmask.state import Rows
+from unmask.train.batches import Batches
+from unmask.train.config import TrainConfig
+from unmask.train.folder import Folder
+from unmask.train.optimizers import Mean, Optimizers, rate
+from unmask.train.validate import validate
+
+SAVE_SECONDS = 60.0
+"""How much of a run may be lost."""
+LOG_STEPS = 10
+"""Steps that a line of the log is the mean of; a run is saved between lines only."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is told every few steps: where the run is, how it does, how fast; what validation found, where it was."""
+
+    step: int
+    loss: float
+    rate: float
+    samples_per_second: float
+    seconds: float
+    found: dict[str, float] = field(default_factory=dict)
+
+
+class Training:
+    """A run in its folder: begun, or gone on with where it was."""
+
+    def __init__(
+        self,
+        config: TrainConfig,
+        out: Path,
+        data: Path,
+        world: World,
+        *,
+        start: Path | None = None,
+        compiled: bool = True,
+    ) -> None:
+        if config.batch % world.size:
+            raise UnmaskError(f"a batch of {config.batch} rows cannot be shared evenly by {world.size} processes")
+        self.config, self.world = config, world
+        self.folder = Folder(out, config)
+        torch.manual_seed(config.seed)
+        self.net = Transformer(config.net).to(world.device).train()
+        self.batches = Batches(config, Dataset.open(data, config.split, check=world.leads), world.device)
+        self.held_out = Batches(config, Dataset.open(data, config.validation, check=world.leads), world.device)
+        if start is not None:
+            checkpoint.fill(self.net, checkpoint.read(start))
+        self.optimizers = Optimizers(self.net, config)
+        self.mean = Mean(self.net, config.ema)
+        self.step, self.seconds, self.best = 0, 0.0, -float("inf")
+        self._go_on()
+        self.eager = compile_blocks(self.net.blocks, world.device) if compiled else "it was not asked for"
+        self._module: nn.Module = _Loss(self.net, config.objective)
+        if world.size > 1:
+            self._module = DistributedDataParallel(self._module)
+
+    def steps(
+        self,
+        *,
+        minutes: float | None = None,
+        stop: Callable[[], bool] = lambda: False,
+        save_seconds: float = SAVE_SECONDS,
+    ) -> Iterator[Report]:
+        """Take the steps that are left, or as many as `minutes` allow, or until `stop()`; what is reached is kept."""
+        config, world = self.config, self.world
+        began = mark = saved = time.monotonic()
+        before, total, since = self.seconds, torch.zeros((), device=world.device), self.step
+        while self.step < config.steps:
+            total += self._take()
+            self.step += 1
+            last = self.step == config.steps
+            if self.step % LOG_STEPS and not last:
+                continue
+            loss = float(world.mean(total)) / (self.step - since)
+            if not loss < float("inf"):
+                raise UnmaskError(f"the loss is {loss} at step {self.step}; try lower rates, or clip=1")
+            now = time.monotonic()
+            speed = (self.step - since) * config.batch / (now - mark)
+            due = config.validate and (self.step % config.validate_every < LOG_STEPS or last)
+            found = self._validate() if due else {}
+            total, since, mark = torch.zeros_like(total), self.step, time.monotonic()
+            self.seconds = before + mark - began
+            report = Report(
+                self.step, loss, rate(config, self.step - 1), round(speed, 1), round(self.seconds, 2), found
+            )
+            if world.leads:
+                self.folder.log(report)
+            over = last or stop() or (minutes is not None and mark - began > 60 * minutes)
+            over = world.agree(over)
+            if world.leads and (over or mark - saved > save_seconds):
+                self._save()
+                saved = time.monotonic()
+            yield report
+            if over:
+                return
+
+    def _take(self) -> Tensor:
+        """One step; its loss, in the mean over this process's rows."""
+        config, world = self.config, self.world
+        share = config.batch // world.size
+        mine = torch.arange(world.rank * share, (world.rank + 1) * share, device=world.device)
+        parts = mine.split(config.micro)
+        total = torch.zeros((), device=world.device)
+        for number, part in enumerate(parts):
+            key = Key(config.seed, self.step, part, config.batch)
+            if isinstance(self._module, DistributedDataParallel):  # gradients are shared once, with the last part
+                self._module.require_backward_grad_sync = number + 1 == len(parts)
+            loss = self._module(self.batches.rows(key), key) * (len(part) / share)
+            loss.backward()
+            total += loss.detach()
+        if config.clip:
+            nn.utils.clip_grad_norm_(self.net.parameters(), config.clip)
+        self.optimizers.step(self.step)
+        self.mean.update(self.step)
+        return total
+
+    def _validate(self) -> dict[str, float]:
+        """What the mean of the weights does on rows that are held out; the best is kept."""
+        self.mean.swap()
+        self.net.eval()
+        try:
+            found = validate(self.net, self.held_out, self.config) if self.world.leads else {}
+        finally:
+            self.net.train()
+            self.mean.swap()
+        if self.world.leads:
+            self.folder.write_weights(f"step-{self.step:07d}", self.mean.tensors, self._about(found))
+            if found["score"] > self.best:
+                self.best = found["score"]
+                self.folder.write_weights("best", self.mean.tensors, self._about(found))
+        return found
+
+    def _about(self, found: dict[str, float] | None = None) -> dict[str, object]:
+        return {"step": self.step, "seconds": round(self.seconds, 2), **({"validation": found} if found else {})}
+
+    def _save(self) -> None:
+        tensors = {f"weights.{name}": weight for name, weight in self.net.state_dict().items()}
+        tensors |= {f"mean.{name}": weight for name, weight in self.mean.tensors.items()}
+        tensors |= {f"optimizer.{name}": value for name, value in self.optimizers.tensors.items()}
+        self.folder.write_run(tensors, {**self._about(), "best": self.best})
+        self.folder.write_weights("weights", self.mean.tensors, self._about())
+
+    def _go_on(self) -> None:
+        """Take up the run where it was saved last, if it was."""
+        saved = self.folder.read_run()
+        if saved is None:
+            return
+        checkpoint.fill(self.net, saved)
+        self.mean.load(saved.part("mean"))
+        self.optimizers.load(saved.part("optimizer"))
+        self.step, self.seconds, self.best = (saved.about[name] for name in ("step", "seconds", "best"))
+        if self.world.leads:
+            self.folder.forget_after(self.step)
+
+
+class _Loss(nn.Module):
+    """A net and its objective as one module, which is what DDP needs."""
+
+    def __init__(self, net: nn.Module, objective: Objective) -> None:
+        super().__init__()
+        self.net, self.objective = net, objective
+
+    def forward(self, rows: Rows, key: Key) -> Tensor:
+        return self.objective(self.net, rows, key)
