@@ -14,10 +14,10 @@ import json
 from pathlib import Path
 
 import torch
-from recording import about
 from torch import Tensor, nn
 
 from unmask import State, decode, fixed_shape
+from unmask.recording import about
 
 LENGTH, VALUES, ROWS = 81, 9, 64
 

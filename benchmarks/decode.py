@@ -19,10 +19,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
-from recording import about, write
 from torch import Tensor
 
 from unmask import State, decode, parse
+from unmask.recording import about, write
 
 
 class Stored:

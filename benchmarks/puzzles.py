@@ -27,8 +27,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 import plain_sudoku
 import plain_zebra
-from recording import about, write
 
+from unmask.recording import about, write
 from unmask.tasks.sudoku.deduce import deduce
 from unmask.tasks.sudoku.generate import generate
 from unmask.tasks.sudoku.search import search

@@ -16,7 +16,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src" / "unmask"
 
 FLOORS = [
-    {"errors", "files", "part", "state", "noise", "belief"},
+    {"errors", "files", "figures", "recording", "part", "state", "noise", "belief"},
     {"oracles", "paces", "choices", "revisions", "windows", "wrappers"},
     {"strategy"},
     {"decode", "trace"},

@@ -30,9 +30,11 @@ def application() -> App:
     from unmask.cli.data import data
     from unmask.cli.decode import decode
     from unmask.cli.demo import demo
+    from unmask.cli.evaluate import evaluate
     from unmask.cli.solve import solve
     from unmask.cli.strategies import strategies
     from unmask.cli.trace import trace
+    from unmask.cli.train import train
 
     app = App(
         name="unmask",
@@ -45,6 +47,8 @@ def application() -> App:
     app.command(decode)
     app.command(solve)
     app.command(data)
+    app.command(train)
+    app.command(evaluate)
     app.command(strategies)
     app.command(trace)
     app.register_install_completion_command()

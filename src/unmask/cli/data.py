@@ -48,7 +48,7 @@ def sudoku(*, making: Making, side: int = 9, clues: int | None = None, output: O
     """
     from unmask.tasks.sudoku import SudokuRecipe
 
-    _make(SudokuRecipe(making.seed, side, clues), making, output or Output())
+    make(SudokuRecipe(making.seed, side, clues), making.count, making.out, output or Output(), making.processes)
 
 
 @data.command
@@ -68,7 +68,7 @@ def zebra(
     """
     from unmask.tasks.zebra import ZebraRecipe
 
-    _make(ZebraRecipe(making.seed, houses, attributes), making, output or Output())
+    make(ZebraRecipe(making.seed, houses, attributes), making.count, making.out, output or Output(), making.processes)
 
 
 @data.command
@@ -106,36 +106,37 @@ def stats(
     _bars(found, output)
 
 
-def _make(recipe: Recipe, making: Making, output: Output) -> None:
+def make(recipe: Recipe, count: int, out: Path, output: Output, processes: int | None = None) -> None:
+    """Make a data set, or go on with one, and tell of it."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from unmask.data.build import build
     from unmask.data.dataset import MANIFEST
 
-    processes = _cores() if making.processes is None else making.processes
-    there = (making.out / MANIFEST).is_file()
+    processes = _cores() if processes is None else processes
+    there = (out / MANIFEST).is_file()
     side = output.side
     columns = (TextColumn("making"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
     bars = Progress(*columns, TimeRemainingColumn(), console=side, transient=True, disable=not side.is_terminal)
     made = 0
     try:
         with bars as progress:
-            bar = progress.add_task("", total=making.count, rate="")
+            bar = progress.add_task("", total=count, rate="")
 
-            def watch(count: int) -> None:
+            def watch(done: int) -> None:
                 nonlocal made
-                made = count
+                made = done
                 speed = progress.tasks[0].speed
-                progress.update(bar, completed=count, rate=f"{speed:,.0f} a second" if speed else "")
+                progress.update(bar, completed=done, rate=f"{speed:,.0f} a second" if speed else "")
 
-            about = build(recipe, making.count, making.out, processes=processes, watch=watch)
+            about = build(recipe, count, out, processes=processes, watch=watch)
     except KeyboardInterrupt:
-        side.print(f"{made} of {making.count} examples are kept in {making.out}; run the same command again to go on")
+        side.print(f"{made} of {count} examples are kept in {out}; run the same command again to go on")
         raise
     if output.json:
-        output.data({"task": about["task"], "out": str(making.out), "splits": _counts(about)})
+        output.data({"task": about["task"], "out": str(out), "splits": _counts(about)})
     elif not output.quiet:
-        output.out.print(f"{making.out} {'was there already' if there else 'is made'}", markup=False)
+        output.out.print(f"{out} {'was there already' if there else 'is made'}", markup=False)
         _splits(about, output)
 
 

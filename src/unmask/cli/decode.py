@@ -11,8 +11,6 @@ from unmask.cli.console import Compute, Output
 from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from unmask.decode import Step
     from unmask.tasks import Task
     from unmask.trace import Trace
@@ -22,6 +20,8 @@ def decode(
     task: str,
     /,
     *puzzles: str,
+    model: Annotated[str | None, Parameter(alias="-m")] = None,
+    passes: int | None = None,
     strategy: Annotated[str, Parameter(alias="-s")] = "margin, per_step(1), greedy",
     file: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
     sample: int | None = None,
@@ -30,16 +30,21 @@ def decode(
     compute: Compute | None = None,
     output: Output | None = None,
 ) -> int:
-    """Fill puzzles of a task, in the order that a strategy takes, with exact beliefs.
+    """Fill puzzles of a task, in the order that a strategy takes.
 
     Example: unmask decode sudoku4 "1... ..2. .3.. ...4" --strategy "entropy, entropy_bound(0.1), sample"
 
     Parameters
     ----------
     task
-        The task: sudoku4.
+        The task: sudoku, sudoku4 ...
     puzzles
         Puzzles, digits and . or 0 for empty cells. Without any: lines of standard input.
+    model
+        A checkpoint, the name of a model that comes with the package (sudoku), or exact. Unless told: exact beliefs
+        where there are some (sudoku4), or the model of that task.
+    passes
+        Passes of a net that runs its blocks several times: unless told, as its checkpoint says.
     strategy
         A strategy as text, or the name of one (see unmask strategies); ./mine.py:Mine(k=2) is a part of your own.
     file
@@ -54,24 +59,24 @@ def decode(
     compute, output = compute or Compute(), output or Output()
     if candidates < 0:
         raise UnmaskError(f"--candidates: expected a number from 0, got {candidates}")
+    from unmask.cli.models import model_for
     from unmask.cli.puzzles import gather
     from unmask.strategies import resolve
     from unmask.tasks import task as find_task
 
     problem = find_task(task)
-    support = _support(problem)
+    place = compute.place()
+    denoise = model_for(problem, model, place, passes)
     chosen = resolve(strategy)
     rows = gather(problem, puzzles, file, sample, compute.seed)
 
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     from unmask.decode import decode as run
-    from unmask.exact.enumeration import Enumeration
     from unmask.trace import record
 
     candidates = min(candidates, problem.values)  # there are no more to keep
-    model = Enumeration(support, values=problem.values, impossible="closest")
-    steps = run(model, rows.start(compute.seed).to(compute.place()), chosen)
+    steps = run(denoise, rows.start(compute.seed).to(place), chosen)
     side = output.side
     columns = (TextColumn("decoding"), BarColumn(), TextColumn("{task.percentage:.0f} %"), TimeElapsedColumn())
     with Progress(*columns, console=side, transient=True, disable=not side.is_terminal or output.quiet) as progress:
@@ -84,14 +89,6 @@ def decode(
     if out is not None:
         trace.save(out)
     return _report(problem, trace, output)
-
-
-def _support(problem: Task) -> Tensor:
-    """All rows of a task: what exact beliefs are about. Most tasks have too many."""
-    support = getattr(problem, "support", None)
-    if support is None:
-        raise UnmaskError(f"there are no exact beliefs for {problem.name}: its rows are too many; try sudoku4")
-    return support()
 
 
 def _report(problem: Task, trace: Trace, output: Output) -> int:

@@ -15,11 +15,13 @@ _SHADES = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231,
 
 @dataclass(frozen=True)
 class Cell:
-    """One position of a picture: its sign, and when it was shown (None: given, or not shown)."""
+    """One position of a picture: its sign, and when it was shown (None: given, or not shown). Its shade is `share`, or
+    when it was shown."""
 
     sign: str
     step: int | None = None
     given: bool = False
+    share: float | None = None
 
 
 def colour(share: float) -> tuple[int, int, int]:
@@ -76,4 +78,4 @@ def _style(cell: Cell, last: int) -> Style:
         return Style(bold=True)
     if cell.step is None:
         return Style(dim=True)
-    return shade(cell.step / max(last, 1))
+    return shade(cell.step / max(last, 1) if cell.share is None else cell.share)

@@ -23,8 +23,6 @@ _COMMENT = re.compile(r"(?:^|\s)#(?!\d).*")
 
 def gather(task: Task, puzzles: Sequence[str], file: Path | None, sample: int | None, seed: int) -> Rows:
     """The puzzles that were asked for; each error names the puzzle that is wrong."""
-    from unmask.state import Rows
-
     if sample is not None:
         if puzzles or file is not None:
             raise UnmaskError(_ONE_PLACE)
@@ -37,7 +35,14 @@ def gather(task: Task, puzzles: Sequence[str], file: Path | None, sample: int | 
             found.append(task.parse(text))
         except UnmaskError as error:
             raise UnmaskError(at(name, error)) from None
+    return stacked(found)
+
+
+def stacked(found: Sequence[Rows]) -> Rows:
+    """Rows of several puzzles of a task under each other."""
     import torch
+
+    from unmask.state import Rows
 
     return Rows(
         torch.cat([rows.tokens for rows in found]),

@@ -1,4 +1,4 @@
-"""`unmask solve`: solve puzzles without a model, and see how."""
+"""`unmask solve`: solve puzzles with a model or without one, and see how."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from unmask.cli.console import Output
+from unmask.cli.console import Compute, Output
 from unmask.errors import UnmaskError, nearest
 
 if TYPE_CHECKING:
@@ -16,21 +16,38 @@ if TYPE_CHECKING:
 
 def solve(
     *puzzles: str,
-    by: Annotated[str, Parameter(name="--with")] = "strategies",
+    by: Annotated[str | None, Parameter(name="--with")] = None,
+    strategy: Annotated[str | None, Parameter(alias="-s")] = None,
+    compare: str | None = None,
+    speed: float = 4.0,
+    plain: Annotated[bool, Parameter(negative="")] = False,
     file: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
     task: str | None = None,
+    compute: Compute | None = None,
     output: Output | None = None,
 ) -> int:
     """Solve Sudoku or Zebra puzzles, and show the steps.
 
     Example: unmask solve --with strategies "1... ..2. .3.. ...4"
 
+    Example: unmask solve --compare random,top_probability,margin --file mine.txt
+
     Parameters
     ----------
     puzzles
         Sudoku: digits, with . or 0 for empty cells. Zebra: the text of a puzzle. Without any: standard input.
     by
-        search finds the solution and makes sure that it is the only one; strategies goes step by step, as a person.
+        model (the one that comes with the package for that task, if any, and then it is what is taken unless told), a
+        checkpoint of your own, strategies (step by step, as a person), or search (which makes sure that there is one
+        solution only).
+    strategy
+        The order in which a model fills cells, as text or by name; margin, one cell at a time, unless told.
+    compare
+        Orders to see side by side, with commas between them: names of oracles or of strategies.
+    speed
+        Pictures go by this many times faster than four a second.
+    plain
+        Print the answers only, a line each.
     file
         A file with a Sudoku on each line, or with Zebra puzzles one after the other; - is standard input.
     task
@@ -45,8 +62,18 @@ def solve(
     named = list(texts(puzzles, file, "lines on standard input", heading, always=task == "zebra"))
     chosen = task or ("zebra" if heading and any(heading.match(text) for _, text in named) else "sudoku")
     solvers = solvers_of(chosen)
+    from unmask.cli.models import MODEL, comes_with
+
+    by = by or (MODEL if comes_with(chosen) else "strategies")
     if by not in solvers:
-        raise UnmaskError(f"--with: there is no solver {by!r}; {nearest(by, solvers)}")
+        from unmask.cli.solve_model import Wish, solve_with
+
+        if by != MODEL and not ("/" in by or "." in by):
+            raise UnmaskError(f"--with: there is no solver {by!r}; {nearest(by, [MODEL, *solvers])}, or a checkpoint")
+        wish = Wish(None if by == MODEL else by, strategy, compare, speed, plain)
+        return solve_with(chosen, named, wish, compute or Compute(), output)
+    if strategy is not None or compare is not None:
+        raise UnmaskError(f"--strategy and --compare are orders for a model; --with {by} has an order of its own")
     solved = wrong = 0
     for name, text in named:
         try:
@@ -63,8 +90,8 @@ def solve(
             steps = [{"rule": rule, "did": did} for rule, did in found.steps]
             told = {"puzzle": name, "answer": found.line, "solved": found.solved, "grade": found.grade, "steps": steps}
             output.data(told)
-        elif len(named) > 8:
-            output.out.print(f"{found.line}  {found.grade}", markup=False)
+        elif plain or len(named) > 8:
+            output.out.print(found.line + ("" if plain else f"  {found.grade}"), markup=False)
         else:
             _show(found, output)
     if len(named) > 1 and not output.quiet:

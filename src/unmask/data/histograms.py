@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from unmask import figures
 from unmask.data import Histograms, Recipe, shards
 from unmask.data.dataset import manifest
 from unmask.errors import UnmaskError, nearest
-from unmask.files import write_whole
 from unmask.tasks import recipe_of
 
 
@@ -42,13 +41,9 @@ def histograms(path: Path, split: str | None = None) -> Histograms:
 
 def draw(found: Histograms, title: str, path: Path) -> None:
     """The histograms beside each other, as a PNG, SVG or PDF."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise UnmaskError("a figure needs matplotlib: pip install 'unmask[plot]'") from None
     columns = len(found) if len(found) <= 3 else (len(found) + 1) // 2
     rows = -(-len(found) // columns)
-    figure = Figure(figsize=(4.8 * columns, 3.8 * rows), layout="constrained")
+    figure = figures.blank(4.8 * columns, 3.8 * rows)
     figure.suptitle(title)
     places_for = figure.subplots(rows, columns, squeeze=False).flat
     for axes in places_for[len(found) :]:
@@ -64,12 +59,7 @@ def draw(found: Histograms, title: str, path: Path) -> None:
         axes.set_xlabel(name)
         axes.set_ylabel("count")
         axes.spines[["top", "right"]].set_visible(False)
-    kind = path.suffix.removeprefix(".").lower()
-    if kind not in ("png", "svg", "pdf"):
-        raise UnmaskError(f"{path}: expected the name of a figure, ending in .png, .svg or .pdf")
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format=kind, dpi=150)
-    write_whole(path, drawn.getvalue())
+    figures.save(figure, path)
 
 
 def _in_order(counts: Counter[str]) -> dict[str, int]:

@@ -67,8 +67,9 @@ class Task(Protocol):
         `state.rows`. Clues are taken as they stand in the rows: decoding does not change them."""
         ...
 
-    def parse(self, text: str) -> Rows:
-        """One row from text, with what is given marked; raises UnmaskError where it cannot be one."""
+    def parse(self, text: str, *, check: bool = True) -> Rows:
+        """One row from text, with what is given marked; raises UnmaskError where it cannot be one. Without `check`,
+        what takes a search to find out, that there is no solution, is left to be found out later."""
         ...
 
     def line(self, row: Int[Tensor, " L"]) -> str:

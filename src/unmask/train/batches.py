@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from unmask import noise
 from unmask.data.dataset import Dataset
 from unmask.errors import UnmaskError
 from unmask.objectives import Key
@@ -52,7 +53,8 @@ class Batches:
         for epoch in (numbers // len(self.data)).unique().tolist():
             here = numbers // len(self.data) == epoch
             if self._order[0] != epoch:
-                drawn = torch.Generator().manual_seed(hash((self.config.seed, epoch)))
+                word = noise.uniform(self.config.seed, "epoch", 0, epoch, 0)
+                drawn = torch.Generator().manual_seed(int(word * 2**52))
                 self._order = (epoch, torch.randperm(len(self.data), generator=drawn))
             found[here] = self._order[1][numbers[here] % len(self.data)]
         return found

@@ -79,7 +79,7 @@ class Training:
         self.mean = Mean(self.net, config.ema)
         self.step, self.seconds, self.best = 0, 0.0, -float("inf")
         self._go_on()
-        self.eager = compile_blocks(self.net.blocks, world.device) if compiled else "it was not asked for"
+        self.eager = compile_blocks(self.net.blocks, world.device) if compiled else None
         self._module: nn.Module = _Loss(self.net, config.objective)
         if world.size > 1:
             self._module = DistributedDataParallel(self._module)

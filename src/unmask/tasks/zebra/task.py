@@ -64,7 +64,7 @@ class Zebra:
         return reading.HEADING
 
     def sample(self, n: int, seed: int = 0) -> Rows:
-        puzzles, grids = generate(seed, 0, n)
+        puzzles, grids = generate(~seed, 0, n)  # data sets have seeds from 0: no sample is in any of them
         return rows(puzzles, grids)
 
     def measure(self, rows: Rows) -> dict[str, Tensor]:
@@ -75,7 +75,7 @@ class Zebra:
         conflicts = conflicts.to(rows.tokens.device)
         return {"solved": conflicts == 0, "conflicts": conflicts}
 
-    def parse(self, text: str) -> Rows:
+    def parse(self, text: str, *, check: bool = True) -> Rows:
         """A puzzle in plain English (`reading.read`); what it says of houses besides the clues is given."""
         read = reading.read(text)
         made = rows(Puzzles.of([read.puzzle]), read.known[None])
