@@ -255,7 +255,7 @@ class Attention(nn.Module):
             scores = (query * self.size**-0.5) @ key.transpose(-1, -2) + bias
             if mask is not None:
                 scores = scores.masked_fill(~mask, -torch.inf)
-            mixed = scores.softmax(-1, dtype=torch.bfloat16).to(value.dtype) @ value
+            mixed = scores.softmax(-1, dtype=value.dtype) @ value
         return self.out(mixed.transpose(1, 2).flatten(2))
 
     def _split(self, x: Tensor, heads: int) -> Tensor:
