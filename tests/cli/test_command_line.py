@@ -146,13 +146,13 @@ def test_strategies_lists_every_name_and_every_part(run):
 
 
 def test_demo_counts_what_each_order_got_right(run):
-    code, out, err = run("demo", "--count", "200", "--json")
+    code, out, err = run("demo", "sudoku4", "--count", "200", "--json")
     rows = {row["label"]: row for row in map(json.loads, out.splitlines())}
     assert (code, err) == (0, "")
     assert rows["margin, 1 a step"]["right"] == rows["random, 1 a step"]["right"] == 200
     assert rows["margin, 1 a step"]["calls"] == 14
     assert rows["vanilla, 4 steps"]["right"] < 120
-    code, out, _ = run("demo", "--count", "10", "--clues", "0")
+    code, out, _ = run("demo", "sudoku4", "--count", "10", "--clues", "0")
     assert "nothing given" in out
 
 
@@ -228,7 +228,7 @@ def test_a_truncated_trace_is_said_so(run, tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no POSIX signals on Windows")
 def test_ctrl_c_exits_130_with_one_line():
     process = subprocess.Popen(
-        [sys.executable, "-m", "unmask", "demo", "--count", "1000000"],
+        [sys.executable, "-m", "unmask", "demo", "sudoku4", "--count", "1000000"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -242,7 +242,7 @@ def test_ctrl_c_exits_130_with_one_line():
 
 
 def test_no_colour_and_no_bar_where_there_is_no_terminal():
-    done = command("demo", "--count", "5")
+    done = command("demo", "sudoku4", "--count", "5")
     assert done.returncode == 0
     assert "\x1b" not in done.stdout + done.stderr
 
