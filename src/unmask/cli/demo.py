@@ -158,9 +158,8 @@ def _live(problem: Task, model, rows: Rows, show: Show, speed: float, compute: C
 
     from unmask.cli.watch import Watched, watch
     from unmask.decode import decode
-    from unmask.evaluate import select
 
-    start = select(rows, torch.tensor([0])).start(compute.seed).to(compute.place())
+    start = rows.select(torch.tensor([0])).start(compute.seed).to(compute.place())
     runs = [Watched.of(show.contestants[i][0], decode(model, start, show.contestants[i][1])) for i in show.live]
     watch(problem, runs, output, speed=speed * show.speed, shade="step")
 
