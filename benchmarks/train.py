@@ -141,7 +141,7 @@ def main() -> None:
         step, plain_step = seconds(lambda: next(ours), 7), seconds(lambda: next(rival), 3)
         tell(
             what="training",
-            weights=sum(weight.numel() for weight in run.net.parameters()),
+            weights=run.net.size,
             batch=config.batch,
             compiled=run.eager is None,
             samples_per_second=round(config.batch / step, 1),

@@ -187,6 +187,19 @@ def test_join_of_two_decodes() -> None:
     assert_same(joined.select(torch.arange(2, 5)), other)
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_rows_are_selected_with_all_that_is_theirs(shared: bool) -> None:
+    state, index = rich(), torch.tensor([3, 0, 3])
+    where = torch.arange(5 * 7 * 2).view(5, 7, 2)
+    rows = Rows(state.tokens, state.given, state.present, where[0] if shared else where, turn=state.place)
+    some = rows.select(index)
+    for name in ("tokens", "given", "present", "turn"):
+        assert torch.equal(getattr(some, name), getattr(rows, name)[index]), name
+    assert some.coordinates is not None
+    assert torch.equal(some.coordinates, where[0] if shared else where[index])
+    assert Rows(state.tokens, state.given, state.present).select(index).coordinates is None
+
+
 def test_join_keeps_coordinates_that_all_rows_share() -> None:
     shared = torch.arange(14).view(7, 2)
     one, other = replace(rich(2), coordinates=shared), replace(rich(3), coordinates=shared)

@@ -34,6 +34,8 @@ _CORE = {
     "UnmaskError": "errors",
     "Window": "windows",
     "decode": "decode",
+    "elbo": "likelihood",
+    "log_likelihood": "likelihood",
     "named": "strategies",
     "parse": "strategy",
     "record": "trace",
@@ -99,6 +101,7 @@ if TYPE_CHECKING:  # a part that is not named here works all the same: type chec
     from unmask.errors import DenoiserError, ImpossibleEvidence, StrategyError, UnmaskError
     from unmask.exact.enumeration import Enumeration
     from unmask.exact.hidden_markov import HiddenMarkov
+    from unmask.likelihood import elbo, log_likelihood
     from unmask.oracles import Oracle
     from unmask.oracles.calibrated import calibrated
     from unmask.oracles.chosen_probability import chosen_probability

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from unmask import noise
 from unmask.errors import DenoiserError, StrategyError, UnmaskError
+from unmask.part import Part
 from unmask.state import State
 
 _CACHED = 1 << 18
@@ -203,6 +204,10 @@ class Belief:
         exact = self.log_top + (chosen.double() - self.top[0].double())
         return torch.where(self.values == self.top[1], self.log_top, exact)
 
+    def seen_by(self, part: Part) -> Belief:
+        """What an oracle or a pace is shown: all but the proposed values, unless it says that it reads them."""
+        return self if part.reads_proposal else _Unproposed(self, part)
+
     def noise(self, stream: str, *, by_row: bool = False) -> Float[Tensor, " m"]:
         """Counted uniforms in (0, 1): one for each asked position, or one for each row."""
         state = self.state
@@ -223,6 +228,29 @@ class Belief:
         order = ranked.sort(dim=1, descending=True, stable=True)
         walked = self.spread(quantity, torch.nan).gather(1, order.indices)
         return walked.masked_fill(order.values == -torch.inf, torch.nan)
+
+
+class _Unproposed(Belief):
+    """The same belief without the proposals: an order that reads them depends on values that are still to come."""
+
+    __slots__ = ("_part",)
+
+    def __init__(self, belief: Belief, part: Part) -> None:
+        self.__dict__ = belief.__dict__  # the very same: what is worked out for one is kept for the other
+        self._part = part
+
+    def _refused(self) -> StrategyError:
+        return StrategyError(
+            f"{self._part} reads the proposed values and does not say so; write `reads_proposal = True` in its class"
+        )
+
+    @property
+    def values(self) -> Tensor:  # ty: ignore[incompatible-property-override]
+        raise self._refused()
+
+    @property
+    def log_chosen(self) -> Tensor:  # ty: ignore[incompatible-property-override]
+        raise self._refused()
 
 
 def calls_for(denoise: Denoiser, rows: int) -> int:

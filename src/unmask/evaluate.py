@@ -6,7 +6,6 @@ Whether a row is solved, the task decides by its rules: the right answer need no
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import time
 from collections.abc import Iterator
@@ -73,7 +72,7 @@ def progress(
     solved, calls, total = [], [], 0
     began = time.monotonic()
     for part in torch.arange(len(rows), device=device).split(batch):
-        state = select(rows, part).start(seed, row=part)
+        state = rows.select(part).start(seed, row=part)
         each = torch.zeros(len(part), dtype=torch.int64, device=device)
         run = decode(denoise, state, strategy)
         for step in run:
@@ -85,16 +84,6 @@ def progress(
         calls.append(each.cpu())
         total += run.calls
         yield Evaluation(str(strategy), torch.cat(solved), torch.cat(calls), total, time.monotonic() - began)
-
-
-def select(rows: Rows, index: Int[Tensor, " K"]) -> Rows:
-    """Some of the rows."""
-
-    def picked(tensor: Tensor | None, axes: int = 2) -> Tensor | None:
-        return tensor if tensor is None or tensor.dim() < axes else tensor.index_select(0, index)
-
-    tensors = {name: picked(getattr(rows, name)) for name in ("tokens", "given", "present", "turn")}
-    return dataclasses.replace(rows, **tensors, coordinates=picked(rows.coordinates, 3))
 
 
 def wilson(right: int, count: int, z: float = 1.959964) -> tuple[float, float]:

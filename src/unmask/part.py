@@ -56,6 +56,13 @@ class Part(metaclass=Checked):
                 if inspect.isfunction(method) and (name == "__call__" or not name.startswith("_")):
                     setattr(cls, name, _named(name, method))
 
+    @property
+    def reads_proposal(self) -> bool:
+        """Whether an oracle's or a pace's answer depends on the values that are proposed. One that reads them must say
+        so, or they are kept from it; what is made of other parts (`noisy`) reads them if one of those does."""
+        within = (getattr(self, field.name) for field in dataclasses.fields(self))  # ty: ignore[invalid-argument-type]
+        return any(part.reads_proposal for part in within if isinstance(part, Part))
+
     def check(self, strategy: Strategy) -> None:
         """Raise a StrategyError, naming itself, where it cannot work with the other parts."""
 

@@ -44,6 +44,15 @@ class Rows:
         """The tokens, -1 where they are to be filled in: as a task renders what is not solved yet."""
         return self.tokens.masked_fill(self.present & ~self.given, -1)
 
+    def select(self, index: Int[Tensor, " K"]) -> Rows:
+        """Some of the rows, in the order of `index`; a row may be taken more than once."""
+
+        def picked(tensor: Tensor | None, axes: int = 2) -> Tensor | None:
+            return tensor if tensor is None or tensor.dim() < axes else tensor.index_select(0, index)
+
+        tensors = {name: picked(getattr(self, name)) for name in ("tokens", "given", "present", "turn")}
+        return replace(self, **tensors, coordinates=picked(self.coordinates, 3))
+
     def start(self, seed: int = 0, *, row: Int[Tensor, " B"] | None = None) -> State:
         """The State in which everything that is present and not given is hidden."""
         return State.start(

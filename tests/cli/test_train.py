@@ -46,7 +46,7 @@ def test_a_run_leaves_weights_a_log_and_a_figure(trained: Path) -> None:
 
 def test_the_same_command_goes_on_and_resume_needs_no_options(run, trained: Path, puzzles: Path) -> None:
     before = (trained / "weights.safetensors").read_bytes()
-    code, out, _ = run("train", "sudoku", *SHORT, *TINY, "--data", str(puzzles), "--out", str(trained))
+    code, _, _ = run("train", "sudoku", *SHORT, *TINY, "--data", str(puzzles), "--out", str(trained))
     assert (code, (trained / "weights.safetensors").read_bytes()) == (0, before)
     code, _, err = run("train", "sudoku", "--resume", "--no-compile", "--data", str(puzzles), "--out", str(trained))
     assert code == 0

@@ -2,51 +2,91 @@
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import dataclass, replace
 
 import pytest
 import torch
-from compositions import LENGTH, fits, oracles
+from compositions import LENGTH, fits, oracles, parts
 from laws import DRAWS, SMALLEST_P, joint, law_1_samples_the_joint
 from scipy import stats
 from toys import Stored, Toy, blank
 
 from unmask.belief import Belief
 from unmask.decode import decode
+from unmask.errors import StrategyError
 from unmask.exact.enumeration import Enumeration
 from unmask.exact.hidden_markov import HiddenMarkov
-from unmask.oracles import Oracle
+from unmask.oracles import Oracle, scored
+from unmask.paces import Pace, left_by
+from unmask.part import Part
 from unmask.state import State
-from unmask.strategy import parse
+from unmask.strategy import find, parse
 from unmask.trace import record
 
 ORACLES = oracles()
 ONE_AT_A_TIME = ("random, per_step(1), sample", "random, evenly(4), sample")
 
 
-def ignores_the_proposal(oracle: Oracle) -> bool:
-    """Whether two proposals are scored alike."""
-    toy, state = Toy(LENGTH), dataclasses.replace(blank(2, LENGTH), window=torch.ones(2, LENGTH).bool(), steps=4)
-    state = dataclasses.replace(state, memory=oracle.start(state))
-    scores = []
-    for value in (0, 1):
-        belief = Belief(state, state.open, toy)
-        belief.values = torch.full_like(belief.flat, value)
-        score = oracle.score(belief)
-        scores.append(score[0] if isinstance(score, tuple) else score)
-    return torch.equal(*scores)
+def follows_the_proposal(part: Part) -> bool:
+    """Whether likely and unlikely values get two answers: of an oracle its scores, of a pace how many it leaves."""
+    toy, state = Toy(LENGTH, floor=1.0), replace(blank(40, LENGTH), window=torch.ones(40, LENGTH).bool(), steps=4)
+    if isinstance(part, Oracle):
+        state = replace(state, memory=part.start(state))
+    answers = []
+    for likely in (True, False):
+        belief = Belief(state, state.open, toy, (torch.zeros(40).double(), torch.full((40,), 0.25).double()))
+        belief.values = belief.top[1] if likely else belief.logits.argmin(-1)
+        answer = scored(part, belief)[0] if isinstance(part, Oracle) else left_by(part, belief, belief.log_top)
+        answers.append(answer)
+    return not torch.equal(*answers)
 
 
-def test_just_the_chosen_probabilities_read_the_proposal():
-    """The next law is about the others: no oracle may slip out of it unseen."""
-    assert {type(o).__name__ for o in ORACLES if not ignores_the_proposal(o)} == {
-        "calibrated",
-        "chosen_probability",
-        "log_chosen_probability",
-    }
+@pytest.mark.parametrize("part", [*ORACLES, *parts("paces")], ids=str)
+def test_parts_say_whether_they_read_the_proposal(part):
+    """The next law, and likelihoods, are about those that do not: none may slip in, or out, unseen."""
+    assert part.reads_proposal == follows_the_proposal(part)
 
 
-@pytest.mark.parametrize("oracle", [o for o in ORACLES if ignores_the_proposal(o)], ids=str)
+@dataclass(frozen=True)
+class peeks(Oracle):
+    """Reads the proposal, and does not say so."""
+
+    reads: str
+
+    def score(self, belief):
+        return getattr(belief, self.reads).double()
+
+
+@dataclass(frozen=True)
+class looks(peeks):
+    """The same, and says so."""
+
+    reads_proposal = True
+
+
+@dataclass(frozen=True)
+class hurries(Pace):
+    """Goes by the proposal, and does not say so."""
+
+    def __call__(self, belief, score):
+        return (belief.waiting - (belief.log_chosen > -1).sum()).clamp(min=0)
+
+
+@pytest.mark.parametrize("reads", ["values", "log_chosen"])
+def test_a_part_is_not_shown_a_proposal_that_it_does_not_say_it_reads(reads):
+    plain = parse("margin, per_step(1), sample")
+    hidden_from = [
+        replace(plain, oracle=peeks(reads)),
+        replace(plain, oracle=find("running")(peeks(reads))),
+        replace(plain, pace=hurries()),
+    ]
+    for strategy in hidden_from:
+        with pytest.raises(StrategyError, match="reads the proposed values and does not say so; write `reads_proposal"):
+            decode(Toy(LENGTH), blank(2, LENGTH), strategy).finish()
+    assert not decode(Toy(LENGTH), blank(2, LENGTH), replace(plain, oracle=looks(reads))).finish().hidden.any()
+
+
+@pytest.mark.parametrize("oracle", [o for o in ORACLES if not o.reads_proposal], ids=str)
 def test_law_1_every_order_samples_the_joint(oracle):
     law_1_samples_the_joint(fits(oracle, ONE_AT_A_TIME))
 
@@ -76,7 +116,7 @@ def test_law_3_no_entropy_to_spend_is_one_at_a_time():
     """A bound of 0 lets through the largest entropy alone, wherever no entropy is 0."""
     bounded = record(decode(Toy(LENGTH), blank(16, LENGTH), parse("entropy, entropy_bound(0.0), sample")))
     single = record(decode(Toy(LENGTH), blank(16, LENGTH), parse("entropy, per_step(1), sample")))
-    assert dataclasses.replace(bounded, strategy=single.strategy) == single
+    assert replace(bounded, strategy=single.strategy) == single
 
 
 def test_certain_positions_are_free_under_an_entropy_bound_of_0():
@@ -105,7 +145,7 @@ def test_law_8_the_likelihood_is_the_same_along_every_order(oracle, model):
         one_at_a_time = (ONE_AT_A_TIME[0], f"random, evenly({LENGTH}), sample")
     strategy = fits(oracle, one_at_a_time)
     choice = parse(f"random, per_step(1), teacher({rows.tolist()})").choice
-    strategy = dataclasses.replace(strategy, choice=choice)
+    strategy = replace(strategy, choice=choice)
     state = State.start(rows, torch.ones_like(rows, dtype=torch.bool))
     trace = record(decode(denoise, state, strategy))
     assert torch.equal(trace.tokens, rows)

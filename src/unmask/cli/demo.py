@@ -107,7 +107,7 @@ def demo(
     place = compute.place()
     model = model_for(problem, None, place)
     with output.side.status("making puzzles (the first time, the generator is compiled)"):
-        rows = problem.sample(count, compute.seed) if task == "sudoku" else _grids(problem, count, clues, compute.seed)
+        rows = problem.sample(count, compute.seed) if task == "sudoku" else _grids(count, clues, compute.seed)
     if output.out.is_terminal and not (output.json or output.quiet):
         _live(problem, model, rows, show, speed, compute, output)
     results = []
@@ -131,25 +131,26 @@ def demo(
         if output.json:
             output.data(results[-1])
     if not output.json:
-        weights = sum(weight.numel() for weight in model.parameters()) if hasattr(model, "parameters") else 0
+        weights = getattr(model, "size", 0)
         given = f"{clues} cells given" if clues else "nothing given"
         _table(results, show.title.format(count=count, weights=weights, clues=given), show.moral, output)
 
 
-def _grids(problem: Task, count: int, clues: int, seed: int) -> Rows:
+def _grids(count: int, clues: int, seed: int) -> Rows:
     """Random complete 4x4 grids with a few random cells given."""
     import torch
 
     from unmask import noise
-    from unmask.state import Rows
+    from unmask.tasks.sudoku import Sudoku
 
-    support = problem.support()  # type: ignore[attr-defined]
+    problem = Sudoku(4)
+    support = problem.support()
     number = torch.arange(count)
     word = noise.key(seed, "demo", number, number * 0)
     which = (noise.at(word, number * 0 - 1) * len(support)).long()
     draws = noise.at(word[:, None].expand(count, 16), torch.arange(16).expand(count, 16))
     given = draws.argsort(1).argsort(1) < clues
-    return Rows(support[which], given, torch.ones_like(given), problem.coordinates())  # type: ignore[attr-defined]
+    return problem.rows(support[which], given)
 
 
 def _live(problem: Task, model, rows: Rows, show: Show, speed: float, compute: Compute, output: Output) -> None:
@@ -158,9 +159,8 @@ def _live(problem: Task, model, rows: Rows, show: Show, speed: float, compute: C
 
     from unmask.cli.watch import Watched, watch
     from unmask.decode import decode
-    from unmask.evaluate import select
 
-    start = select(rows, torch.tensor([0])).start(compute.seed).to(compute.place())
+    start = rows.select(torch.tensor([0])).start(compute.seed).to(compute.place())
     runs = [Watched.of(show.contestants[i][0], decode(model, start, show.contestants[i][1])) for i in show.live]
     watch(problem, runs, output, speed=speed * show.speed, shade="step")
 

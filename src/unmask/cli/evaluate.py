@@ -78,13 +78,13 @@ def evaluate(
     denoise = model_for(problem, model, device, passes)
     rows = _rows(problem, puzzles, data, split, sample, compute.seed)
 
-    from unmask.evaluate import progress, select
+    from unmask.evaluate import progress
     from unmask.recording import about as circumstances
 
     if count is not None and count < len(rows):
         import torch
 
-        rows = select(rows, torch.arange(count))
+        rows = rows.select(torch.arange(count))
     from unmask.train.batches import move
 
     rows = move(rows, device)

@@ -156,10 +156,9 @@ class _stopping:
 
 def _tell(run: Training, output: Output) -> None:
     config, side = run.config, output.side
-    weights = sum(weight.numel() for weight in run.net.parameters())
     begun = f"going on at step {run.step:,} of {config.steps:,}" if run.step else f"{config.steps:,} steps"
     side.print(
-        f"{config.task}: {weights:,} weights, {config.objective}, {len(run.batches.data):,} rows of {config.split}; "
+        f"{config.task}: {run.net.size:,} weights, {config.objective}, {len(run.batches.data):,} rows of {config.split}; "
         f"{begun} of {config.batch} rows",
         markup=False,
     )

@@ -111,6 +111,11 @@ class Transformer(nn.Module):
         """Whether what is asked at a position is answered from the positions before it only."""
         return self.config.causal
 
+    @property
+    def size(self) -> int:
+        """How many weights there are."""
+        return sum(weight.numel() for weight in self.parameters())
+
     def reset(self) -> None:
         """Fresh weights: normal ones, and zero where a block writes, so that a new net passes tokens straight on."""
         for name, weight in self.named_parameters():

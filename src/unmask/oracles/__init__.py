@@ -54,7 +54,7 @@ def asked_by(
 
 def scored(oracle: Oracle, belief: Belief) -> tuple[Float[Tensor, " n"], Mapping[str, Tensor]]:
     """The oracle's scores, and what it remembers after them."""
-    answer = oracle.score(belief)
+    answer = oracle.score(belief.seen_by(oracle))
     pair = isinstance(answer, tuple) and len(answer) == 2
     score, memory = answer if pair else (answer, belief.state.memory)
     expect(score, oracle, "its score", tuple(belief.flat.shape), FLOATS)

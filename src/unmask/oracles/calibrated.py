@@ -35,6 +35,10 @@ class calibrated(Oracle):
         if not all(0 <= frequency < math.inf for frequency in self.frequencies):
             raise StrategyError("calibrated(..., frequencies): frequencies must be at least 0 and finite")
 
+    @property
+    def reads_proposal(self) -> bool:
+        return True
+
     def score(self, belief: Belief) -> Float[Tensor, " n"]:
         values = belief.logits.shape[1]
         if self.frequencies and len(self.frequencies) < values:

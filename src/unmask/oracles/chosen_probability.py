@@ -15,5 +15,9 @@ from unmask.oracles import Oracle
 class chosen_probability(Oracle):
     """p(proposal): with `greedy` the same as `top_probability`."""
 
+    @property
+    def reads_proposal(self) -> bool:
+        return True
+
     def score(self, belief: Belief) -> Float[Tensor, " n"]:
         return belief.log_chosen.exp()

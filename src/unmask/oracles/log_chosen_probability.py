@@ -15,5 +15,9 @@ from unmask.oracles import Oracle
 class log_chosen_probability(Oracle):
     """log p(proposal)."""
 
+    @property
+    def reads_proposal(self) -> bool:
+        return True
+
     def score(self, belief: Belief) -> Float[Tensor, " n"]:
         return belief.log_chosen

@@ -29,7 +29,7 @@ class Pace(Part):
 
 def left_by(pace: Pace, belief: Belief, score: Float[Tensor, " n"]) -> Int[Tensor, " B"]:
     """How many the pace leaves hidden."""
-    left = pace(belief, score)
+    left = pace(belief.seen_by(pace), score)
     expect(left, pace, "how many stay hidden", tuple(belief.state.row.shape), WHOLES)
     return left
 

@@ -23,6 +23,10 @@ class factor(Pace):
         if not self.f >= 0:
             raise StrategyError(f"factor(f): f must be at least 0, got {self.f}")
 
+    @property
+    def reads_proposal(self) -> bool:
+        return True
+
     def __call__(self, belief: Belief, score: Float[Tensor, " n"]) -> Int[Tensor, " B"]:
         doubt = belief.walk(score, -belief.log_chosen.expm1())
         number = torch.arange(1, doubt.shape[1] + 1, device=doubt.device)

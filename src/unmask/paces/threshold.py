@@ -23,6 +23,11 @@ class threshold(Pace):
         if not 0 <= self.p <= 1:
             raise StrategyError(f"threshold(p): p is a probability from 0 to 1, got {self.p}")
 
+    @property
+    def reads_proposal(self) -> bool:
+        return self.p > 0  # a threshold of 0 lets everything through
+
     def __call__(self, belief: Belief, score: Float[Tensor, " n"]) -> Int[Tensor, " B"]:
-        least = math.log(self.p) if self.p > 0 else -math.inf
-        return at_least_one(belief, prefix(belief.walk(score, belief.log_chosen) >= least))
+        if self.p == 0:
+            return at_least_one(belief, prefix(~belief.walk(score, score).isnan()))
+        return at_least_one(belief, prefix(belief.walk(score, belief.log_chosen) >= math.log(self.p)))
