@@ -36,6 +36,8 @@ def _options(hint: Any, name: str) -> tuple[Any, ...]:
         return _NUMBERS
     if hint is int:
         return _WHOLE_NUMBERS
+    if hint == int | None:
+        return (None, *_WHOLE_NUMBERS)
     if hint == tuple[float, ...]:
         return ((0.1, 0.3, 0.2, 0.3, 0.1), ())
     if hint == tuple[int, ...]:

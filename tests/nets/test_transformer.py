@@ -228,3 +228,14 @@ def test_without_a_compiler_it_says_so(monkeypatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.delenv("CXX", raising=False)
     assert why_not(torch.device("cpu")) == "there is no C++ compiler"
+
+
+def test_a_compiler_that_does_not_work_is_told(monkeypatch, tmp_path) -> None:
+    broken = tmp_path / "g++"
+    broken.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    broken.chmod(0o755)
+    monkeypatch.setenv("CXX", str(broken))
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "cache"))
+    torch.compiler.reset()
+    assert "the compiler failed" in (why_not(torch.device("cpu")) or "")
+    torch.compiler.reset()

@@ -158,8 +158,8 @@ def _tell(run: Training, output: Output) -> None:
     config, side = run.config, output.side
     begun = f"going on at step {run.step:,} of {config.steps:,}" if run.step else f"{config.steps:,} steps"
     side.print(
-        f"{config.task}: {run.net.size:,} weights, {config.objective}, {len(run.batches.data):,} rows of {config.split}; "
-        f"{begun} of {config.batch} rows",
+        f"{config.task}: {run.net.size:,} weights, {config.objective}, "
+        f"{len(run.batches.data):,} rows of {config.split}; {begun} of {config.batch} rows",
         markup=False,
     )
     if run.eager is not None:

@@ -14,6 +14,8 @@ from collections.abc import Iterable
 import torch
 from torch import nn
 
+from unmask.errors import one_line
+
 
 def compile_blocks(blocks: Iterable[nn.Module], device: torch.device) -> str | None:
     """Compile the blocks of a net for a device. None, or the reason why the net runs eagerly instead."""
@@ -32,4 +34,12 @@ def why_not(device: torch.device) -> str | None:
             return "there is no C++ compiler"
     elif importlib.util.find_spec("triton") is None:
         return "triton is not installed"
+    try:  # what is there may still not work: no headers, no linker, no room for what is compiled
+        torch.compile(_trial)(torch.ones(8, device=device))
+    except Exception as error:  # noqa: BLE001 - whatever it is, eager code runs all the same
+        return f"the compiler failed ({one_line(error)[:120]})"
     return None
+
+
+def _trial(x: torch.Tensor) -> torch.Tensor:
+    return x * 2 + 1

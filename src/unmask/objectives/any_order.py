@@ -21,7 +21,7 @@ from torch import Tensor
 
 from unmask import noise
 from unmask.belief import first
-from unmask.errors import UnmaskError
+from unmask.errors import StrategyError
 from unmask.objectives import Key, Objective, begin, surprise, total
 from unmask.state import Rows
 
@@ -48,7 +48,7 @@ class any_order(Objective):
             (self.weight == "linear" and self.steps is None, 'weight="linear" needs steps, such as steps=20'),
         ):
             if wrong:
-                raise UnmaskError(f"any_order: {told}")
+                raise StrategyError(f"any_order: {told}")
 
     @property
     def proper(self) -> bool:
