@@ -123,3 +123,23 @@ def test_the_readme_s_net_is_a_denoiser():
     final = decode(found["model"], task("sudoku4").parse("." * 16).start(), "margin, per_step(2), greedy").finish()
     assert int(final.tokens.max()) < 4
     assert not final.hidden.any()
+
+
+def test_the_readme_s_run_and_its_likelihoods_work(tmp_path, monkeypatch, capsys):
+    import unmask
+    from unmask.data.build import build
+    from unmask.tasks.sudoku import Sudoku, SudokuRecipe
+
+    build(SudokuRecipe(0), 400, tmp_path / "puzzles")
+    monkeypatch.chdir(tmp_path)
+    block = next(text for text in blocks("README.md") if "unmask.Training" in text)
+    assert "coordinates" in block  # a smaller run stands in for it
+    small = block.replace("coordinates", "tiny").replace("here)", "here, compiled=False)").replace("=60", "=0.01")
+    exec(compile(small, "README.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("10 ")
+    block = next(text for text in blocks("README.md") if "unmask.elbo" in text)
+    model = unmask.load(tmp_path / "run" / "weights.safetensors")
+    found = {"unmask": unmask, "model": model, "rows": Sudoku(9).sample(2)}
+    exec(compile(block, "README.md", "exec"), found)
+    assert (found["bound"].mean < 0).all()
+    assert (found["along"].total < 0).all()

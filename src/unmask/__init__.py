@@ -21,6 +21,7 @@ _CORE = {
     "Enumeration": "exact.enumeration",
     "HiddenMarkov": "exact.hidden_markov",
     "ImpossibleEvidence": "errors",
+    "Objective": "objectives",
     "Oracle": "oracles",
     "Pace": "paces",
     "Revision": "revisions",
@@ -31,17 +32,22 @@ _CORE = {
     "StrategyError": "errors",
     "Task": "tasks",
     "Trace": "trace",
+    "TrainConfig": "train.config",
+    "Training": "train.loop",
+    "Transformer": "nets.transformer",
+    "TransformerConfig": "nets.transformer",
     "UnmaskError": "errors",
     "Window": "windows",
     "decode": "decode",
     "elbo": "likelihood",
     "log_likelihood": "likelihood",
+    "load": "checkpoint",
     "named": "strategies",
     "parse": "strategy",
     "record": "trace",
     "task": "tasks",
 }
-_ROOMS = ("oracles", "paces", "choices", "revisions", "windows", "wrappers")
+_ROOMS = ("oracles", "paces", "choices", "revisions", "windows", "wrappers", "objectives")
 
 
 def _homes() -> dict[str, str]:
@@ -92,6 +98,7 @@ if TYPE_CHECKING:  # a part that is not named here works all the same: type chec
 
     __version__: str = version("unmask")
     from unmask.belief import Belief, Denoiser
+    from unmask.checkpoint import load
     from unmask.choices import Choice
     from unmask.choices.greedy import greedy
     from unmask.choices.sample import sample
@@ -102,6 +109,11 @@ if TYPE_CHECKING:  # a part that is not named here works all the same: type chec
     from unmask.exact.enumeration import Enumeration
     from unmask.exact.hidden_markov import HiddenMarkov
     from unmask.likelihood import elbo, log_likelihood
+    from unmask.nets.transformer import Transformer, TransformerConfig
+    from unmask.objectives import Objective
+    from unmask.objectives.any_order import any_order
+    from unmask.objectives.causal import causal
+    from unmask.objectives.one_order import one_order
     from unmask.oracles import Oracle
     from unmask.oracles.calibrated import calibrated
     from unmask.oracles.chosen_probability import chosen_probability
@@ -138,6 +150,8 @@ if TYPE_CHECKING:  # a part that is not named here works all the same: type chec
     from unmask.strategy import Strategy, parse
     from unmask.tasks import Task, task
     from unmask.trace import Trace, record
+    from unmask.train.config import TrainConfig
+    from unmask.train.loop import Training
     from unmask.windows import Window
     from unmask.windows.blocks import blocks
     from unmask.windows.whole import whole

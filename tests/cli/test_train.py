@@ -188,4 +188,4 @@ def test_in_a_terminal_orders_are_watched_side_by_side(trained: Path) -> None:
     assert b"random" in shown
     assert b"margin" in shown
     assert b"51 calls" in shown
-    assert b"there is a solution, and it was missed" in shown
+    assert b"there is a solution, and it was missed by" in shown

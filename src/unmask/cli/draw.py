@@ -59,12 +59,20 @@ def grid(cells: Sequence[Cell], columns: int, last: int, *, steps: bool = False)
 
 
 def legend(last: int) -> Text:
-    """What the shades mean."""
-    bar = Text("shown first ")
+    """What the shades of steps mean."""
+    return _bar("shown first ", f" last (step {last}); given in bold")
+
+
+def legend_of_certainty() -> Text:
+    """What the shades of certainty mean."""
+    return _bar("unsure ", " sure; given in bold")
+
+
+def _bar(before: str, behind: str) -> Text:
+    bar = Text(before)
     for part in range(12):
         bar.append("  ", shade(part / 11))
-    bar.append(f" last (step {last}); given in bold")
-    return bar
+    return bar.append(behind)
 
 
 def _sign(cell: Cell, steps: bool) -> str:

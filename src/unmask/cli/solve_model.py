@@ -95,8 +95,9 @@ def _watch(
     start = rows.start(compute.seed).to(compute.place())
     runs = [Watched.of(title, decode(model, start, strategy)) for title, strategy in orders]
     watch(problem, runs, output, speed=speed, shade="certainty")
-    if not all(_solved(problem, one.run) for one in runs):
-        output.side.print(_why_not(problem, rows), markup=False)
+    missed = [one.title for one in runs if not _solved(problem, one.run)]
+    if missed:
+        output.side.print(_why_not(problem, rows, missed), markup=False)
 
 
 def _lines(
@@ -137,10 +138,10 @@ def _solved(problem: Task, run: Decoding) -> bool:
     return bool(problem.measure(run.state.rows)["solved"][0])
 
 
-def _why_not(problem: Task, rows: Rows) -> str:
+def _why_not(problem: Task, rows: Rows, missed: Sequence[str]) -> str:
     """Whether it was the puzzle or the model."""
     try:
         problem.parse(problem.line(rows.puzzle[0]))
     except UnmaskError as error:
         return str(error)
-    return "there is a solution, and it was missed: unmask solve --with search finds it"
+    return f"there is a solution, and it was missed by {'; '.join(missed)}: unmask solve --with search finds it"

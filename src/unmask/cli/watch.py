@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.panel import Panel
 from rich.text import Text
 
-from unmask.cli.draw import Cell, grid
+from unmask.cli.draw import Cell, grid, legend, legend_of_certainty
 
 if TYPE_CHECKING:
     from unmask.cli.console import Output
@@ -61,6 +61,8 @@ def watch(
         while sum(one.step() for one in watched):  # not any(): each takes its step
             live.update(_frame(problem, watched, shade), refresh=True)
             time.sleep(FRAME / speed)
+    last = max((step for one in watched for step in one.order if step is not None), default=0)
+    console.print(legend_of_certainty() if shade == "certainty" else legend(last))
 
 
 def _frame(problem: Task, watched: Sequence[Watched], shade: Literal["step", "certainty"]) -> Columns:
