@@ -9,9 +9,9 @@ import torch
 
 from unmask.decode import decode
 from unmask.errors import DenoiserError, UnmaskError
-from unmask.nets import presets
+from unmask.nets import presets, transformer
 from unmask.nets.compiled import why_not
-from unmask.nets.transformer import Transformer, TransformerConfig, pattern
+from unmask.nets.transformer import Transformer, TransformerConfig, mix, pattern
 from unmask.state import State
 from unmask.tasks.sudoku import Sudoku
 from unmask.tasks.sudoku.symmetry import Symmetry
@@ -177,15 +177,22 @@ def test_grouped_queries_are_many_heads_that_share() -> None:
     assert torch.allclose(shared(state, state.hidden), full(state, state.hidden), atol=1e-5)
 
 
-def test_attention_written_out_is_the_fused_one() -> None:
-    biased = net_of(KINDS["rotary and coordinates"])
-    with torch.no_grad():
-        for block in biased.blocks:
-            block.attend.pattern.zero_()
-    plain = Transformer(dataclasses.replace(biased.config, coordinates=0)).eval()
-    plain.load_state_dict({n: w for n, w in biased.state_dict().items() if "pattern" not in n})
-    state = state_of(present=torch.arange(8).expand(3, 8) < torch.tensor([[8], [5], [7]]))
-    assert torch.allclose(biased(state, state.hidden), plain(state, state.hidden), atol=1e-5)
+@pytest.mark.parametrize("masked", [True, False])
+@pytest.mark.parametrize("heads", [1, 2, 4])
+def test_attention_written_out_is_the_fused_one(heads: int, masked: bool, monkeypatch) -> None:
+    torch.manual_seed(0)
+    query, key, value = (torch.randn(3, count, 7, 6) for count in (4, heads, heads))
+    mask = torch.rand(3, 1, 7, 7) < 0.7 if masked else None
+    mask = None if mask is None else mask | torch.eye(7, dtype=torch.bool)
+    bias = torch.randn(4, 7, 7)
+    written = mix(query, key, value, None, mask)
+    assert torch.allclose(mix(query, key, value, 0 * bias, mask), written, atol=1e-6)
+    added = bias if mask is None else (0 * bias + bias).expand(3, 4, 7, 7).masked_fill(~mask, -torch.inf)
+    repeated = (tensor.repeat_interleave(4 // heads, 1) for tensor in (key, value))
+    expected = torch.nn.functional.scaled_dot_product_attention(query, *repeated, attn_mask=added)
+    assert torch.allclose(mix(query, key, value, bias, mask), expected, atol=1e-5)
+    monkeypatch.setattr(transformer, "SHORT", 3)
+    assert torch.allclose(mix(query, key, value, None, mask), written, atol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ answers at the asked positions only. Three things are not in every Transformer:
 - **Causal** nets answer at a position from the positions before it, shown or not, and may be told which position is
   to be answered (`targets`; Pannatier et al. 2024, arXiv 2404.09562), since the order of the columns is theirs alone.
 
-Attention with a bias is written out: compiled, that is several times faster on a CPU than the fused kernel there.
 """
 
 from __future__ import annotations
@@ -31,6 +30,9 @@ from unmask import noise
 from unmask.errors import DenoiserError, UnmaskError
 from unmask.part import Checked
 from unmask.state import State
+
+SHORT = 512
+"""Positions up to which attention is written out on a CPU."""
 
 
 @dataclass(frozen=True)
@@ -248,23 +250,30 @@ class Attention(nn.Module):
         value = self._split(self.value(x), self.groups)
         if turn is not None:
             query, key = rotate(query, turn), rotate(key, turn)
-        if kind is None:
-            mixed = F.scaled_dot_product_attention(
-                query, key, value, attn_mask=mask, enable_gqa=self.groups != self.heads
-            )
-        else:
-            repeat = self.heads // self.groups
-            if repeat > 1:
-                key, value = key.repeat_interleave(repeat, 1), value.repeat_interleave(repeat, 1)
+        bias = None
+        if kind is not None:
             bias = self.pattern[:, kind] if kind.dim() == 2 else self.pattern[:, kind].transpose(0, 1)
-            scores = (query * self.size**-0.5) @ key.transpose(-1, -2) + bias
-            if mask is not None:
-                scores = scores.masked_fill(~mask, -torch.inf)
-            mixed = scores.softmax(-1, dtype=value.dtype) @ value
+        mixed = mix(query, key, value, bias, mask)
         return self.out(mixed.transpose(1, 2).flatten(2))
 
     def _split(self, x: Tensor, heads: int) -> Tensor:
         return x.unflatten(-1, (heads, self.size)).transpose(1, 2)
+
+
+def mix(query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, mask: Tensor | None) -> Tensor:
+    """Attention of [B,H,L,S]; fewer heads of keys and values are shared by those of queries. Written out where a bias
+    is to be learned, and for short rows on a CPU, where it is several times faster (compiled) than the fused kernel."""
+    if bias is None and (query.is_cuda or query.shape[2] > SHORT):
+        grouped = key.shape[1] != query.shape[1]
+        return F.scaled_dot_product_attention(query, key, value, attn_mask=mask, enable_gqa=grouped)
+    repeat = query.shape[1] // key.shape[1]
+    if repeat > 1:
+        key, value = key.repeat_interleave(repeat, 1), value.repeat_interleave(repeat, 1)
+    scores = (query * query.shape[3] ** -0.5) @ key.transpose(-1, -2)
+    scores = scores if bias is None else scores + bias
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    return scores.softmax(-1, dtype=value.dtype) @ value
 
 
 class Neurons(nn.Module):
