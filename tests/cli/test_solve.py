@@ -69,23 +69,24 @@ def test_a_sudoku_that_strategies_do_not_solve_is_shown_as_far_as_they_come(run)
         for value, known in zip(made["solution"][number], made["given"][number], strict=True)
     )
     left = int((~made["given"][number] & (made["round"][number] < 0)).sum())
-    code, out, _ = run("solve", hard)
+    code, out, _ = run("solve", "--with", "strategies", hard)
     assert code == 0
     assert f"not solved by the seven strategies: {left} cells are left (--with search finds them)" in out
-    assert json.loads(run("solve", hard, "--json")[1])["solved"] is False
+    assert json.loads(run("solve", "--with", "strategies", hard, "--json")[1])["solved"] is False
     assert run("solve", "--with", "search", hard)[0] == 0
 
 
-def test_files_of_others_with_their_line_endings_and_comments(run, tmp_path: Path) -> None:
+@pytest.mark.parametrize("by", ["search", "model"])
+def test_files_of_others_with_their_line_endings_and_comments(run, tmp_path: Path, by: str) -> None:
     file = tmp_path / "puzzles.txt"
     file.write_bytes(f"# comments\r\n{EASY}\r\n\r\n{EASY} # the same\n  {EASY.replace('.', '0')}  \r{EASY}".encode())
-    code, out, err = run("solve", "--file", str(file), "--json")
+    code, out, err = run("solve", "--with", by, "--file", str(file), "--json")
     assert code == 0
     assert [json.loads(line)["answer"] for line in out.splitlines()] == [ANSWER] * 4
     assert [json.loads(line)["puzzle"].split(", ")[1] for line in out.splitlines()] == [
         f"line {n}" for n in (2, 4, 5, 6)
     ]
-    assert err == "4 of 4 solved\n"
+    assert err.startswith("4 of 4 solved")
 
 
 SUDOKU_WRONG = {
@@ -116,8 +117,16 @@ def test_what_is_no_sudoku_is_one_line_that_names_file_and_line(run, tmp_path: P
     assert SUDOKU_WRONG[wrong] in err
 
 
+def test_the_model_is_what_solves_unless_told(run) -> None:
+    code, out, err = run("solve", EASY, "--plain")
+    assert (code, out) == (0, ANSWER + "\n")
+    assert "1 of 1 solved (margin, per_step(1), greedy)" in err
+    code, out, _ = run("solve", "12345678........9" + "." * 64, "--with", "model", "--json")
+    assert (code, json.loads(out)["solved"]) == (0, False)
+
+
 def test_two_of_many_solutions_are_shown(run) -> None:
-    _, _, err = run("solve", EASY.replace("5", ".").replace("8", "."))
+    _, _, err = run("solve", "--with", "search", EASY.replace("5", ".").replace("8", "."))
     one, other = (word for word in err.replace(";", " ").split() if len(word) == 81)
     assert one != other
     clues = [(cell, sign) for cell, sign in enumerate(EASY.replace("5", ".").replace("8", ".")) if sign != "."]

@@ -105,7 +105,7 @@ def _rows(problem: Task, puzzles: Path | None, data: Path | None, split: str, sa
     from unmask.cli.puzzles import gather
 
     if data is None:
-        return gather(problem, (), puzzles, None if puzzles else sample or 200, seed)
+        return gather(problem, (), puzzles, None if puzzles else 200 if sample is None else sample, seed)
     import torch
 
     from unmask.data.dataset import Dataset

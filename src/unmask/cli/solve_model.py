@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -59,11 +59,11 @@ def solve_with(task: str, named: Sequence[tuple[str, str]], wish: Wish, compute:
 
     problem = find_task(task)
     orders = wish.strategies()
-    found: list[Rows] = []
+    found: dict[str, Rows] = {}
     wrong = 0
     for name, text in named:
         try:
-            found.append(problem.parse(text, check=False))
+            found[name] = problem.parse(text, check=False)
         except UnmaskError as error:
             if len(named) == 1:
                 raise UnmaskError(at(name, error)) from None
@@ -73,7 +73,7 @@ def solve_with(task: str, named: Sequence[tuple[str, str]], wish: Wish, compute:
     model = model_for(problem, wish.model or task, device)
     watched = output.out.is_terminal and not (output.json or output.quiet or wish.plain) and len(found) <= LIVE
     if watched:
-        for rows in found:
+        for rows in found.values():
             _watch(problem, model, rows, orders, wish.speed, compute, output)
     elif found:
         _lines(problem, model, found, orders, wish.plain, compute, output)
@@ -103,7 +103,7 @@ def _watch(
 def _lines(
     problem: Task,
     model: Denoiser,
-    found: Sequence[Rows],
+    found: Mapping[str, Rows],
     orders: list[tuple[str, Strategy]],
     plain: bool,
     compute: Compute,
@@ -113,10 +113,11 @@ def _lines(
     from unmask.cli.puzzles import stacked
     from unmask.decode import decode
 
+    names = list(found)
     for title, strategy in orders:
         solved = 0
         for begin in range(0, len(found), _BATCH):
-            rows = stacked(found[begin : begin + _BATCH])
+            rows = stacked(list(found.values())[begin : begin + _BATCH])
             run = decode(model, rows.start(compute.seed).to(compute.place()), strategy)
             with output.side.status(f"solving, {begin:,} of {len(found):,} done"):
                 final = run.finish()
@@ -125,8 +126,8 @@ def _lines(
             for number, is_right in enumerate(right):
                 answer = problem.line(final.tokens[number])
                 if output.json:
-                    puzzle = problem.line(rows.puzzle[number])
-                    output.data({"puzzle": puzzle, "answer": answer, "solved": is_right, "strategy": str(strategy)})
+                    told = {"puzzle": names[begin + number], "clues": problem.line(rows.puzzle[number])}
+                    output.data({**told, "answer": answer, "solved": is_right, "strategy": str(strategy)})
                 else:
                     told = "" if plain else "  solved" if is_right else "  wrong"
                     output.out.print(answer + told, markup=False)

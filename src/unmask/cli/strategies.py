@@ -31,8 +31,8 @@ def strategies(*, output: Output | None = None) -> None:
     if output.quiet:
         return
     console.print("\n[bold]parts[/bold]  oracle, pace, choice[, revision][, window]", highlight=False)
-    for room in ROOMS:
-        console.print(f"\n[bold]{room}[/bold]")
+    for room in (*ROOMS, "objectives"):
+        console.print(f"\n[bold]{room}[/bold]" + ("  what a net is trained to do" if room == "objectives" else ""))
         for name in sorted(n for n, home in names().items() if home == room):
             kind = find(name)
             options = ", ".join(getattr(kind, "__dataclass_fields__", {}))

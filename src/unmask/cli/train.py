@@ -156,10 +156,10 @@ class _stopping:
 
 def _tell(run: Training, output: Output) -> None:
     config, side = run.config, output.side
-    begun = f"going on at step {run.step:,} of {config.steps:,}" if run.step else f"{config.steps:,} steps"
+    begun = f", going on at step {run.step:,}" if run.step else ""
     side.print(
         f"{config.task}: {run.net.size:,} weights, {config.objective}, "
-        f"{len(run.batches.data):,} rows of {config.split}; {begun} of {config.batch} rows",
+        f"{len(run.batches.data):,} rows of {config.split}; {config.steps:,} steps of {config.batch} rows{begun}",
         markup=False,
     )
     if run.eager is not None:

@@ -57,7 +57,7 @@ def rows(runs: list[Path], data: Path, count: int, device: torch.device, every: 
 
 def draw(found: list[dict[str, Any]], path: Path) -> None:
     """Solved puzzles over minutes, easy ones beside hard ones."""
-    figure = figures.blank(9, 3.8)
+    figure = figures.blank(9.0, 3.8)
     for axes, split in zip(figure.subplots(1, len(SPLITS), sharey=True), SPLITS, strict=True):
         for name in STRATEGIES:
             here = [row for row in found if row["split"] == split and row["order"] == name]

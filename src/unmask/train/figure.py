@@ -11,7 +11,7 @@ from unmask import figures
 
 def draw(lines: Sequence[dict[str, Any]], title: str, file: Path) -> None:
     """Draw a run's log to a file: .png, .svg or .pdf."""
-    figure = figures.blank(7, 4)
+    figure = figures.blank(7.0, 4.0)
     left = figure.subplots()
     left.plot([line["step"] for line in lines], [line["loss"] for line in lines], color="#3b528b", lw=1, label="loss")
     left.set(xlabel="step", ylabel="loss, nats a row", title=title, yscale="log")
