@@ -91,7 +91,7 @@ def test_the_sum_over_masks_is_the_mean_over_all_orders_and_the_integral_over_ti
 
 @pytest.mark.parametrize("by", ["number", "time"])
 def test_every_mask_weighs_what_the_paper_says(by: str) -> None:
-    count = 200_000
+    count = 60_000
     rows = rows_of(torch.zeros((count, LENGTH), dtype=torch.int64))
     hidden, weight = any_order(by=by).mask(rows, Key.of(3, 5, count))
     number = (hidden * 2 ** torch.arange(LENGTH)).sum(1)
@@ -112,7 +112,7 @@ def test_under_exact_beliefs_a_proper_objective_is_the_entropy(name: str) -> Non
     objective = find(name)()
     assert isinstance(objective, Objective)
     assert objective.proper
-    copies = 4_000
+    copies = 1_000
     count = len(support) * copies
     number = torch.arange(count) % len(support)  # every row at every part of the strata
     key = Key.of(1, 2, count)
@@ -123,7 +123,7 @@ def test_under_exact_beliefs_a_proper_objective_is_the_entropy(name: str) -> Non
         here = (number == row).nonzero().squeeze(1)
         mine = Key(key.seed, key.step, here, count)
         terms.append(float(objective(exact, rows_of(support[number[here]]), mine)))
-    assert sum(w * t for w, t in zip(weights.tolist(), terms, strict=True)) == pytest.approx(entropy, abs=0.02)
+    assert sum(w * t for w, t in zip(weights.tolist(), terms, strict=True)) == pytest.approx(entropy, abs=0.03)
 
 
 @pytest.mark.parametrize("order", [(), (3, 1, 5, 0, 2, 4), (5, 4), (2, 0, 1, 3, 4, 5)])
