@@ -126,6 +126,8 @@ def test_the_loss_falls(whole) -> None:
 def test_a_run_may_start_from_the_weights_of_another(puzzles, whole, tmp_path) -> None:
     reports = train(tmp_path / "run", puzzles, start=whole / "weights.safetensors", steps=10)
     assert reports[0].loss < lines(whole)[0]["loss"]
+    (before,) = checkpoint.read(tmp_path / "run" / "weights.safetensors").about["before"]
+    assert (before["step"], before["config"]) == (60, json.loads(json.dumps(CONFIG.about)))
 
 
 @pytest.mark.parametrize("objective", [one_order(), one_order(tuple(range(80, -1, -1)))])
@@ -148,6 +150,12 @@ def test_order_aware_training_of_a_causal_net(puzzles, tmp_path) -> None:
 def test_a_folder_of_another_run_is_refused(puzzles, whole) -> None:
     with pytest.raises(UnmaskError, match=r"holds another run \(adam: 0.001 there, 0.01 wanted; net.width: 16 there"):
         train(whole, puzzles, adam=0.01, net=dataclasses.replace(CONFIG.net, width=32))
+
+
+def test_other_data_are_refused(whole, tmp_path) -> None:
+    build(SudokuRecipe(seed=6), 600, tmp_path / "data")
+    with pytest.raises(UnmaskError, match=r"holds another run \(data: .*'seed': 5.* there, .*'seed': 6.* wanted"):
+        train(whole, tmp_path / "data")
 
 
 def test_data_of_another_task_are_refused(tmp_path) -> None:

@@ -7,6 +7,7 @@ task each, if it has any.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from jaxtyping import Int
@@ -39,6 +40,11 @@ class Batches:
             )
         self._rows = rows_of(self.config.task)
         self._augment = augmentation_of(self.config.task) if self.config.augment else None
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Which data they are of: the same ones have the same bytes."""
+        return {name: self.data.about[name] for name in ("recipe", "count")}
 
     def rows(self, key: Key) -> Rows:
         """The rows of a step that a key names."""

@@ -33,13 +33,13 @@ class Folder:
         except OSError as error:
             raise UnmaskError(f"cannot write to {path}: {error.strerror}") from error
 
-    def read_run(self) -> Checkpoint | None:
-        """What there is to go on with; None where nothing was saved yet."""
+    def read_run(self, data: Mapping[str, Any]) -> Checkpoint | None:
+        """What there is to go on with; None where nothing was saved yet. Refuses what is not this run on these data."""
         file = self.path / "run.safetensors"
         if not file.is_file():
             return None
         saved = checkpoint.read(file)
-        wanted, found = self._plain(self.config.about), self._plain(saved.about["config"])
+        wanted, found = self._plain(self.config.about, data), self._plain(saved.about["config"], saved.about["data"])
         differs = sorted(name for name in wanted if wanted[name] != found.get(name))
         if differs:
             told = "; ".join(f"{name}: {found.get(name)} there, {wanted[name]} wanted" for name in differs)
@@ -81,8 +81,8 @@ class Folder:
         write_whole(self.path / "log.jsonl", "".join(json.dumps(line) + "\n" for line in kept).encode())
 
     @staticmethod
-    def _plain(about: Mapping[str, Any]) -> dict[str, Any]:
-        """Options by name, those of the net with `net.` before it; as JSON says them."""
-        plain = json.loads(json.dumps(about))
+    def _plain(about: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
+        """Options by name, those of the net with `net.` before it, and the data; as JSON says them."""
+        plain = json.loads(json.dumps({**about, "data": data}))
         net = {f"net.{name}": value for name, value in plain.pop("net").items()}
         return plain | net

@@ -15,12 +15,14 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from unmask import checkpoint
+from unmask.checkpoint import Checkpoint
 from unmask.data.dataset import Dataset
 from unmask.errors import UnmaskError
 from unmask.nets.compiled import compile_blocks
@@ -73,12 +75,15 @@ class Training:
         self.net = Transformer(config.net).to(world.device).train()
         self.batches = Batches(config, Dataset.open(data, config.split, check=world.leads), world.device)
         self.held_out = Batches(config, Dataset.open(data, config.validation, check=world.leads), world.device)
-        if start is not None:
-            checkpoint.fill(self.net, checkpoint.read(start))
+        self.step, self.seconds, self.best = 0, 0.0, -float("inf")
+        self.about: dict[str, Any] = {"data": self.batches.about, "before": []}
+        saved = self.folder.read_run(self.about["data"])
+        if saved is None and start is not None:
+            self._start_from(checkpoint.read(start))
         self.optimizers = Optimizers(self.net, config)
         self.mean = Mean(self.net, config.ema)
-        self.step, self.seconds, self.best = 0, 0.0, -float("inf")
-        self._go_on()
+        if saved is not None:
+            self._go_on(saved)
         self.eager = compile_blocks(self.net.blocks, world.device) if compiled else None
         self._module: nn.Module = _Loss(self.net, config.objective)
         if world.size > 1:
@@ -105,6 +110,7 @@ class Training:
             if not loss < float("inf"):
                 raise UnmaskError(f"the loss is {loss} at step {self.step}; try lower rates, or clip=1")
             now = time.monotonic()
+            self.seconds = before + now - began
             speed = (self.step - since) * config.batch / (now - mark)
             due = config.validate and (self.step % config.validate_every < LOG_STEPS or last)
             found = self._validate() if due else {}
@@ -154,31 +160,36 @@ class Training:
             self.net.train()
             self.mean.swap()
         if self.world.leads:
-            self.folder.write_weights(f"step-{self.step:07d}", self.mean.tensors, self._about(found))
+            self.folder.write_weights(f"step-{self.step:07d}", self.mean.tensors, self._told(validation=found))
             if found["score"] > self.best:
                 self.best = found["score"]
-                self.folder.write_weights("best", self.mean.tensors, self._about(found))
+                self.folder.write_weights("best", self.mean.tensors, self._told(validation=found))
         return found
 
-    def _about(self, found: dict[str, float] | None = None) -> dict[str, object]:
-        return {"step": self.step, "seconds": round(self.seconds, 2), **({"validation": found} if found else {})}
+    def _told(self, **more: Any) -> dict[str, Any]:
+        return {**self.about, "step": self.step, "seconds": round(self.seconds, 2), **more}
 
     def _save(self) -> None:
         tensors = {f"weights.{name}": weight for name, weight in self.net.state_dict().items()}
         tensors |= {f"mean.{name}": weight for name, weight in self.mean.tensors.items()}
         tensors |= {f"optimizer.{name}": value for name, value in self.optimizers.tensors.items()}
-        self.folder.write_run(tensors, {**self._about(), "best": self.best})
-        self.folder.write_weights("weights", self.mean.tensors, self._about())
+        self.folder.write_run(tensors, self._told(best=self.best))
+        self.folder.write_weights("weights", self.mean.tensors, self._told())
 
-    def _go_on(self) -> None:
-        """Take up the run where it was saved last, if it was."""
-        saved = self.folder.read_run()
-        if saved is None:
-            return
+    def _start_from(self, saved: Checkpoint) -> None:
+        """Take the weights of another run, and remember what that cost."""
+        checkpoint.fill(self.net, saved)
+        about = saved.about
+        leg = {name: about.get(name) for name in ("step", "seconds")} | {"config": about.get("config")}
+        self.about["before"] = [*about.get("before", []), leg]
+
+    def _go_on(self, saved: Checkpoint) -> None:
+        """Take up this run where it was saved last."""
         checkpoint.fill(self.net, saved)
         self.mean.load(saved.part("mean"))
         self.optimizers.load(saved.part("optimizer"))
         self.step, self.seconds, self.best = (saved.about[name] for name in ("step", "seconds", "best"))
+        self.about["before"] = saved.about.get("before", [])
         if self.world.leads:
             self.folder.forget_after(self.step)
 
