@@ -89,9 +89,14 @@ def test_a_config_that_this_version_does_not_know_is_told(written: Path, tmp_pat
         checkpoint.write(tmp_path / "other.safetensors", saved.tensors, about)
         with pytest.raises(UnmaskError, match=f"other.safetensors.*{told}"):
             checkpoint.load(tmp_path / "other.safetensors")
-    checkpoint.write(tmp_path / "none.safetensors", saved.tensors, {"step": 5})
-    with pytest.raises(UnmaskError, match="does not say what net it holds"):
-        checkpoint.load(tmp_path / "none.safetensors")
+    for about in ({"step": 5}, {"config": {"net": [], "task": "sudoku"}}, {"config": {"net": {}}}):
+        checkpoint.write(tmp_path / "none.safetensors", saved.tensors, about)
+        with pytest.raises(UnmaskError, match="does not say what net it holds"):
+            checkpoint.load(tmp_path / "none.safetensors")
+    for passes in ("8", 0, None):
+        checkpoint.write(tmp_path / "none.safetensors", saved.tensors, {**saved.about, "passes": passes})
+        with pytest.raises(UnmaskError, match="passes must be"):
+            checkpoint.load(tmp_path / "none.safetensors")
 
 
 def test_weights_of_another_net_are_told(written: Path, tmp_path: Path) -> None:

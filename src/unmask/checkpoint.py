@@ -63,9 +63,29 @@ def read(path: Path | str) -> Checkpoint:
     try:
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
+            _expect(path, metadata)
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
     except (OSError, SafetensorError) as error:
         raise UnmaskError(f"{path} cannot be read ({one_line(error)}): it is truncated, or no safetensors") from None
+    if metadata.get("sha256") != _checksum(tensors, metadata.get("about", "")):
+        raise UnmaskError(f"{path} is not what was written: its checksum does not fit; get the file again")
+    return Checkpoint(path, _about(path, metadata.get("about", "")), tensors)
+
+
+def _about(path: Path, text: str) -> dict[str, Any]:
+    """What is said about a checkpoint: a net and its task at least."""
+    try:
+        about = json.loads(text)
+    except ValueError:
+        about = {}
+    config = about.get("config") if isinstance(about, dict) else None
+    if not (isinstance(config, dict) and isinstance(config.get("net"), dict) and isinstance(config.get("task"), str)):
+        raise UnmaskError(f"{path} does not say what net it holds, and of which task")
+    return about
+
+
+def _expect(path: Path, metadata: Mapping[str, str]) -> None:
+    """Refuse what is no checkpoint, or a later one, before its tensors are read."""
     if metadata.get("format") != FORMAT:
         raise UnmaskError(f"{path} is safetensors, but no checkpoint of unmask: its metadata do not say so")
     found = metadata.get("format_version", "")
@@ -74,9 +94,6 @@ def read(path: Path | str) -> Checkpoint:
             f"{path} has the format {found or 'without a number'}, from unmask {metadata.get('unmask')}; this is "
             f"unmask {unmask.__version__}, which reads formats up to {VERSION}: install a newer unmask"
         )
-    if metadata.get("sha256") != _checksum(tensors, metadata.get("about", "")):
-        raise UnmaskError(f"{path} is not what was written: its checksum does not fit; get the file again")
-    return Checkpoint(path, json.loads(metadata["about"]), tensors)
 
 
 def _checksum(tensors: Mapping[str, Tensor], about: str) -> str:
@@ -94,13 +111,13 @@ def load(source: Path | str, device: torch.device | str = "cpu") -> Transformer:
     saved = read(shipped().get(str(source), Path(source)))
     try:
         config = TransformerConfig(**saved.about["config"]["net"])
-    except (KeyError, TypeError) as error:
-        raise UnmaskError(f"{saved.path} does not say what net it holds: {one_line(error)}") from None
     except UnmaskError as error:
         raise UnmaskError(f"{saved.path}: {error}") from None
     net = Transformer(config)
     fill(net, saved)
     net.passes = saved.about.get("passes", config.passes)
+    if not (isinstance(net.passes, int) and net.passes >= 1):
+        raise UnmaskError(f"{saved.path}: passes must be a whole number from 1, got {net.passes!r}")
     net.about = saved.about
     return net.to(device).eval()
 

@@ -6,6 +6,7 @@ Without torchrun there is one process and nothing to say. On CPUs processes talk
 from __future__ import annotations
 
 import contextlib
+import datetime
 import os
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -15,6 +16,9 @@ import torch.distributed as dist
 from torch import Tensor
 
 from unmask.errors import UnmaskError
+
+_PATIENCE = datetime.timedelta(days=2)
+"""How long processes wait for each other: one may be making the data, or solving puzzles that are held out."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,16 @@ class World:
             tensor /= self.size
         return tensor
 
+    def same(self, what: str, value: str) -> None:
+        """Refuse to go on where the processes do not all say the same, on machines that do not share a disk, say."""
+        if self.size == 1:
+            return
+        said: list[str | None] = [None] * self.size
+        dist.all_gather_object(said, value)
+        if len(set(said)) > 1:
+            other = next(number for number, one in enumerate(said) if one != said[0])
+            raise UnmaskError(f"process {other} has another {what} than process 0; give all of them the same")
+
     def agree(self, flag: bool) -> bool:
         """What the leading process says."""
         if self.size == 1:
@@ -50,7 +64,7 @@ class World:
 def world(device: str) -> Generator[World]:
     """The processes of this run, from the environment that torchrun sets."""
     size = int(os.environ.get("WORLD_SIZE", "1"))
-    if size == 1:
+    if size == 1 or "RANK" not in os.environ:  # schedulers set the one without the other
         yield World(0, 1, torch.device(device))
         return
     rank, local = int(os.environ["RANK"]), int(os.environ.get("LOCAL_RANK", "0"))
@@ -59,7 +73,7 @@ def world(device: str) -> Generator[World]:
         if local >= torch.cuda.device_count():
             raise UnmaskError(f"process {local} of this machine has no GPU: there are {torch.cuda.device_count()}")
         torch.cuda.set_device(place)
-    dist.init_process_group("nccl" if place.type == "cuda" else "gloo", rank=rank, world_size=size)
+    dist.init_process_group("nccl" if place.type == "cuda" else "gloo", rank=rank, world_size=size, timeout=_PATIENCE)
     try:
         yield World(rank, size, place)
     finally:

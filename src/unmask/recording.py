@@ -6,7 +6,9 @@ import datetime
 import json
 import os
 import platform
+import shlex
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +32,18 @@ def about(command: str, *, seed: int = 0, device: torch.device | str = "cpu") ->
     }
 
 
+def command_line() -> str:
+    """The command that runs, with the names of files and without their folders, which are a matter of the machine."""
+    words = [Path(word).name if word.startswith(("/", "~")) else word for word in sys.argv[1:]]
+    return shlex.join(["unmask", *words])
+
+
 def _commit() -> str:
     """The commit of the sources that are run, with a + where they were changed; empty where there is no repository."""
     here = Path(__file__).parent
     told = []
-    for command in (("rev-parse", "--short", "HEAD"), ("status", "--porcelain", "--untracked-files=no", ".")):
+    mine = ("ls-files", "--error-unmatch", Path(__file__).name)  # fails in the repository of somebody else
+    for command in (mine, ("rev-parse", "--short", "HEAD"), ("status", "--porcelain", "--untracked-files=no", ".")):
         try:
             done = subprocess.run(["git", "-C", here, *command], capture_output=True, text=True, check=False)
         except OSError:  # no git
@@ -42,7 +51,7 @@ def _commit() -> str:
         if done.returncode:
             return ""
         told.append(done.stdout.strip())
-    return told[0] + ("+" if told[1] else "")
+    return told[1] + ("+" if told[2] else "")
 
 
 def write(path: Path, header: dict[str, Any], rows: list[dict[str, Any]]) -> None:

@@ -53,6 +53,12 @@ class Rows:
         tensors = {name: picked(getattr(self, name)) for name in ("tokens", "given", "present", "turn")}
         return replace(self, **tensors, coordinates=picked(self.coordinates, 3))
 
+    def to(self, device: torch.device | str) -> Rows:
+        """The same rows on another device."""
+        tensors = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        moved = {name: value.to(device) for name, value in tensors.items() if isinstance(value, Tensor)}
+        return replace(self, **moved)
+
     def start(self, seed: int = 0, *, row: Int[Tensor, " B"] | None = None) -> State:
         """The State in which everything that is present and not given is hidden."""
         return State.start(

@@ -118,7 +118,7 @@ WRONG = {
     ("train", "sudoku", "--out", "run", "--resume"): "there is no run in run",
     ("train", "sudoku", "--out", "run", "--minutes", "0"): "--minutes",
     ("train", "sudoku", "--out", "run", "--device", "tpu"): "--device",
-    ("train", "sudoku4", "--out", "run"): "make data for sudoku4 first",
+    ("train", "sudoku4", "--out", "run"): "give them with --data",
     ("evaluate", "nowhere.safetensors"): "there is no file",
     ("evaluate", "sudokuu"): "no model is named",
     ("evaluate", "exact", "--sample", "0"): "--sample",

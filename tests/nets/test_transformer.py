@@ -108,13 +108,24 @@ def test_causal_nets_answer_from_what_comes_before(kind: str) -> None:
             assert not torch.allclose(after[:, place + 1], before[:, place + 1], atol=1e-5)
 
 
+def test_a_causal_net_refuses_what_it_cannot_know() -> None:
+    net, state = net_of(CAUSAL["rotary"]), state_of()
+    with pytest.raises(DenoiserError, match="first hidden position"):
+        net(state, state.hidden)
+    first = state.hidden & (state.hidden.long().cumsum(1) == 1)
+    assert net(state, first).shape == (int(first.sum()), 5)
+
+
 def test_targets_tell_a_causal_net_where_it_answers() -> None:
     net, state = net_of(CAUSAL["targets"]), state_of()
     asked = torch.zeros_like(state.hidden)
-    asked[:, 4] = True
-    moved = state.place.clone()
-    moved[:, 4] = 9
-    assert not torch.allclose(net(state, asked), net(dataclasses.replace(state, place=moved), asked), atol=1e-4)
+    state = dataclasses.replace(state, hidden=asked)
+    for place in (4, 0):
+        asked = torch.zeros_like(state.hidden)
+        asked[:, place] = True
+        moved = state.place.clone()
+        moved[:, place] = 9
+        assert not torch.allclose(net(state, asked), net(dataclasses.replace(state, place=moved), asked), atol=1e-4)
 
 
 def test_the_pattern_of_equal_coordinates() -> None:

@@ -22,7 +22,10 @@ from unmask.errors import UnmaskError
 from unmask.objectives import Key
 from unmask.objectives.causal import causal
 from unmask.objectives.one_order import one_order
+from unmask.parallel import world
 from unmask.tasks.sudoku import SudokuRecipe
+from unmask.tasks.sudoku.symmetry import Symmetry
+from unmask.train import Training
 from unmask.train.config import from_about, override
 from unmask.train.optimizers import Mean, rate
 
@@ -96,6 +99,42 @@ def test_a_run_that_is_killed_at_any_moment_ends_with_the_same_bits(puzzles, who
     assert_same(out, whole)
 
 
+def test_a_run_that_is_killed_before_it_was_ever_saved_has_one_log(puzzles, whole, tmp_path) -> None:
+    (tmp_path / "run").mkdir()
+    there = (whole / "log.jsonl").read_text(encoding="utf-8").splitlines()
+    (tmp_path / "run" / "log.jsonl").write_text("\n".join(there[:2]) + '\n{"step": 30, "lo', encoding="utf-8")
+    (tmp_path / "run" / "weights.safetensors.77.partial").touch()
+    train(tmp_path / "run", puzzles)
+    assert_same(tmp_path / "run", whole)
+    assert not list((tmp_path / "run").glob("*.partial"))
+
+
+def test_what_the_run_says_is_done_has_been_written(puzzles, whole, tmp_path, monkeypatch) -> None:
+    from unmask.train.folder import Folder
+
+    def dies(*_: object) -> None:
+        raise UnmaskError("killed")
+
+    with monkeypatch.context() as now:
+        now.setattr(Folder, "write_run", dies)
+        with pytest.raises(UnmaskError, match="killed"):
+            train(tmp_path / "run", puzzles, steps=20)
+    assert checkpoint.read(tmp_path / "run" / "weights.safetensors").about["step"] == 1  # the first thing to be saved
+    train(tmp_path / "run", puzzles)
+    assert_same(tmp_path / "run", whole)
+
+
+def test_two_processes_do_not_work_in_one_folder(puzzles, tmp_path) -> None:
+    with world("cpu") as here:
+        first, second = (Training(CONFIG, tmp_path / "run", puzzles, here, compiled=False) for _ in range(2))
+        steps = first.steps()
+        next(steps)
+        with pytest.raises(UnmaskError, match="another process is at work in"):
+            next(second.steps())
+        steps.close()
+        next(second.steps())
+
+
 def test_a_full_disk_is_told_and_leaves_the_last_checkpoint_whole(puzzles, tmp_path) -> None:
     out = tmp_path / "run"
     train(out, puzzles, steps=20)
@@ -140,8 +179,28 @@ def test_order_aware_training_of_a_causal_net(puzzles, tmp_path) -> None:
     net = dataclasses.replace(
         CONFIG.net, causal=True, coordinates=0, positions="learned", targets=True, length=81, passes=1
     )
-    reports = train(tmp_path / "run", puzzles, objective=causal(), net=net, validate=0)
+    reports = train(tmp_path / "run", puzzles, objective=causal(), net=net)
     assert reports[-1].loss < reports[0].loss
+    assert all(set(report.found) <= {"loss"} for report in reports)  # its columns are not where decoding has them
+    assert checkpoint.read(tmp_path / "run" / "best.safetensors").about["step"] == 60  # the last, as losses fall
+
+
+def test_rows_come_with_the_solver_s_turns_however_they_are_turned(puzzles) -> None:
+    from unmask.data.dataset import Dataset
+    from unmask.train.batches import Batches
+
+    data = Dataset.open(puzzles, "easy-train")
+    plain, turned = (
+        Batches(dataclasses.replace(CONFIG, augment=augment), data, torch.device("cpu")).rows(Key.of(0, 0, 16))
+        for augment in (False, True)
+    )
+    assert plain.turn is not None
+    assert turned.turn is not None
+    assert not torch.equal(plain.turn, turned.turn)
+    key = Key.of(0, 0, 16)
+    symmetry = Symmetry.draw(9, 0, key.row, torch.zeros_like(key.row))
+    assert torch.equal(turned.turn, plain.turn.gather(1, symmetry.cells))
+    assert torch.equal(turned.given, plain.given.gather(1, symmetry.cells))
 
 
 # What is wrong
@@ -178,7 +237,7 @@ def test_where_nothing_can_be_written_is_told(out, puzzles, tmp_path) -> None:
 
 
 def test_a_loss_that_is_no_number_stops_the_run(puzzles, tmp_path) -> None:
-    with pytest.raises(UnmaskError, match=r"the loss is (nan|inf) at step"):
+    with pytest.raises(UnmaskError, match=r"the loss is (nan|inf) at step|no numbers any more at step"):
         train(tmp_path / "run", puzzles, adam=1e30, muon=1e30, clip=0.0)
 
 
@@ -196,6 +255,8 @@ def test_a_config_reads_back_from_what_a_checkpoint_says() -> None:
         ({"net": {"values": 9, "depth": 5}}, "there: .*depth"),
         ({"objective": "any_order(flor=1)"}, "there: .*floor"),
         ({"schedule": "stairs"}, "there: .*schedule.*linear"),
+        ({"net": []}, "there: .*names and values"),
+        ({"strategy": "margn, per_step(1), greedy"}, "there: .*margin"),
     ],
 )
 def test_a_config_with_what_this_version_does_not_know_is_refused(changes, told) -> None:
@@ -220,6 +281,10 @@ def test_options_are_changed_by_name() -> None:
         ("schedule=stairs", "linear"),
         ("net.heads=3", "multiple"),
         ("objective=anyorder", "any_order"),
+        ("strategy=margn", "margin"),
+        ("betas=(0.9, 1.5)", "betas"),
+        ("net.inner=-4", "inner"),
+        ("task=zebra", "stands before"),
     ],
 )
 def test_a_change_that_cannot_be_made_is_refused(change, told) -> None:
@@ -277,7 +342,7 @@ def test_batches_are_a_matter_of_the_step(puzzles) -> None:
 
 
 def test_two_processes_train_as_one_does(puzzles, tmp_path) -> None:
-    options = ["batch=8", "micro=4", "steps=20", "net.autocast=float32", "validate=2", "warmup=2"]
+    options = ["batch=16", "micro=4", "steps=20", "net.autocast=float32", "validate=2", "warmup=2"]
     command = ["train", "sudoku", *options, "--preset", "tiny", "--data", str(puzzles), "--no-compile", "--json"]
     torchrun = ["torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "unmask"]
     losses = []

@@ -112,12 +112,11 @@ def demo(
         _live(problem, model, rows, show, speed, compute, output)
     results = []
     from unmask.evaluate import evaluate
-    from unmask.train.batches import move
 
     for label, text in show.contestants:
         began = time.perf_counter()
         with output.side.status(f"{label}: {count} grids"):
-            found = evaluate(model, move(rows, place), problem, text, seed=compute.seed, batch=1000)
+            found = evaluate(model, rows.to(place), problem, text, seed=compute.seed, batch=1000)
         results.append(
             {
                 "label": label,

@@ -80,14 +80,14 @@ def evaluate(
 
     from unmask.evaluate import progress
     from unmask.recording import about as circumstances
+    from unmask.recording import command_line
 
     if count is not None and count < len(rows):
         import torch
 
         rows = rows.select(torch.arange(count))
-    from unmask.train.batches import move
 
-    rows = move(rows, device)
+    rows = rows.to(device)
     found = []
     for one in strategies:
         result = _watched(progress(denoise, rows, problem, one, seed=compute.seed, batch=batch), len(rows), output)
@@ -96,7 +96,7 @@ def evaluate(
             source = str(puzzles or (f"{data.name}, {split}" if data else f"sample {len(rows)}"))
             used = getattr(denoise, "passes", None)
             told = {"model": model, "task": problem.name, "puzzles": source, "passes": used, **result.about}
-            output.data({**circumstances("unmask evaluate", seed=compute.seed, device=device), **told})
+            output.data({**circumstances(command_line(), seed=compute.seed, device=device), **told})
     if not output.json:
         _table(found, output)
 

@@ -70,7 +70,7 @@ def solve_with(task: str, named: Sequence[tuple[str, str]], wish: Wish, compute:
             wrong += 1
             output.problem(at(name, error))
     device = compute.place()
-    model = model_for(problem, wish.model or task, device)
+    model = model_for(problem, wish.model, device)
     watched = output.out.is_terminal and not (output.json or output.quiet or wish.plain) and len(found) <= LIVE
     if watched:
         for rows in found.values():

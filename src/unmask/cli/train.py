@@ -78,15 +78,18 @@ def train(
         raise UnmaskError(f"--device: expected auto, cpu or cuda, got {device!r}")
     place = Compute(device=device).place().type  # type: ignore[arg-type]
     config = _config(problem.name, preset, changes, out, resume)
-    with world(place) as here, _stopping() as stop:
+    with world(place) as here:
         if not here.leads:
             output = dataclasses.replace(output, quiet=True, json=False)
-        folder = data or _made(config, out, examples, here, output)
+        folder = data or _made(config, out, examples, resume, here, output)
         from unmask.train import Training
 
         run = Training(config, out, folder, here, start=start, compiled=compiled)
+        if run.step and start is not None:
+            output.side.print(f"--from is not looked at: there is a run in {out}, which goes on", markup=False)
         _tell(run, output)
-        _drain(run, minutes, stop, output)
+        with _stopping(output) as stop:
+            _drain(run, minutes, stop, output)
 
 
 def _config(task: str, preset: str, changes: tuple[str, ...], out: Path, resume: bool) -> TrainConfig:
@@ -109,16 +112,21 @@ def _config(task: str, preset: str, changes: tuple[str, ...], out: Path, resume:
     return config
 
 
-def _made(config: TrainConfig, out: Path, examples: int, here: World, output: Output) -> Path:
+def _made(config: TrainConfig, out: Path, examples: int, resume: bool, here: World, output: Output) -> Path:
     """The data set in the run's folder; the leading process makes it, the others wait."""
     from unmask.cli.data import make
     from unmask.tasks import recipe_of
 
     folder = out / "data"
+    if resume and not folder.is_dir():
+        raise UnmaskError(f"--resume: the run's data are not in {folder}; say where they are with --data")
     if here.leads:
         recipe = recipe_of(config.task)(seed=config.seed)
         if recipe.task != config.task:
-            raise UnmaskError(f"make data for {config.task} first (unmask data --help), and give them with --data")
+            raise UnmaskError(
+                f"data for {config.task} are not made by themselves; make them if they can be (unmask data --help), "
+                f"and give them with --data"
+            )
         make(recipe, examples, folder, output)
     here.agree(True)
     return folder
@@ -137,6 +145,9 @@ class _Stop:
 class _stopping:
     """Listen for Ctrl-C while a run goes on."""
 
+    def __init__(self, output: Output) -> None:
+        self.output = output
+
     def __enter__(self) -> Callable[[], bool]:
         self.stop = _Stop()
         self.before = signal.getsignal(signal.SIGINT)
@@ -152,6 +163,7 @@ class _stopping:
     def _press(self, number: int, frame: object) -> None:
         self.stop.asked = True
         signal.signal(signal.SIGINT, self.before)
+        self.output.side.print("stopping after this step, keeping what was reached; once more stops at once")
 
 
 def _tell(run: Training, output: Output) -> None:

@@ -43,6 +43,8 @@ class Watched:
             return False
         for place in step.shown[0].nonzero().flatten().tolist():
             self.order[place] = int(step.before.step[0])
+        for place in step.back[0].nonzero().flatten().tolist():
+            self.order[place] = None
         return True
 
 

@@ -25,7 +25,6 @@ from unmask.data.dataset import Dataset
 from unmask.evaluate import evaluate
 from unmask.recording import about
 from unmask.tasks import rows_of, task
-from unmask.train.batches import move
 
 STRATEGIES = {
     "margin": "margin, per_step(1), greedy",
@@ -39,20 +38,17 @@ COLOURS = {"margin": "#21918c", "top probability": "#3b528b", "random": "#d95f02
 
 def rows(runs: list[Path], data: Path, count: int, device: torch.device, every: int = 1) -> Iterator[dict[str, Any]]:
     """One for each checkpoint, split and strategy; minutes go on from run to run."""
-    before = 0.0
     for leg, run in enumerate(runs, start=1):
-        last = 0.0
         for file in sorted(run.glob("step-*.safetensors"))[::every]:
             net = checkpoint.load(file, device)
-            last = float(net.about["seconds"])
+            seconds = float(net.about["seconds"]) + sum(float(one["seconds"]) for one in net.about.get("before", []))
             problem = task(net.about["config"]["task"])
             for split in SPLITS:
                 puzzles = rows_of(problem.name)(Dataset.open(data, split).batch(torch.arange(count)))
                 for name, strategy in STRATEGIES.items():
-                    found = evaluate(net, move(puzzles, device), problem, strategy, batch=1024)
-                    where = {"leg": leg, "step": net.about["step"], "minutes": round((before + last) / 60, 2)}
+                    found = evaluate(net, puzzles.to(device), problem, strategy, batch=1024)
+                    where = {"leg": leg, "step": net.about["step"], "minutes": round(seconds / 60, 2)}
                     yield {**where, "split": split, "order": name, "passes": net.passes, **found.about}
-        before += last
 
 
 def draw(found: list[dict[str, Any]], path: Path) -> None:

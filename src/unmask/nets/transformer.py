@@ -79,6 +79,7 @@ class TransformerConfig(metaclass=Checked):
             (self.targets and self.positions != "learned", "targets need learned positions"),
             (self.targets and not self.causal, "targets are for causal nets"),
             (self.positions == "rotary" and self.width // self.heads % 2, "rotary positions need an even head width"),
+            (self.inner is not None and self.inner < 1, f"inner must be at least 1, got {self.inner}"),
             (not 0 <= self.coordinates <= 8, f"coordinates must be 0 to 8, got {self.coordinates}"),
         ):
             if wrong:
@@ -133,7 +134,7 @@ class Transformer(nn.Module):
     def forward(
         self, state: State, asked: Bool[Tensor, "B L"], *, passes: int | None = None
     ) -> Float[Tensor, "n V"] | Float[Tensor, "P n V"]:
-        self._expect(state)
+        self._expect(state, asked)
         flat = asked.reshape(-1).nonzero().squeeze(1)
         device = state.tokens.device.type
         half = self.config.autocast == "bfloat16"
@@ -150,7 +151,7 @@ class Transformer(nn.Module):
             for number in range(passes):
                 carried = self._pass(stream + carried, kind, mask, turn)
                 if self.training or number + 1 == passes:
-                    picked.append(self._before(carried).flatten(0, 1).index_select(0, flat))
+                    picked.append(self._before(carried, state).flatten(0, 1).index_select(0, flat))
         logits = self.answer(torch.stack(picked))
         return logits if self.training else logits[0]
 
@@ -168,9 +169,8 @@ class Transformer(nn.Module):
         mask = None
         if not bool(state.present.all()):  # what is absent attends to itself, or its softmax would be 0 / 0
             mask = state.present[:, None, None, :] | torch.eye(length, dtype=torch.bool, device=stream.device)
-        if config.causal:
-            before = torch.ones((length, length), dtype=torch.bool, device=stream.device).tril()
-            mask = before if mask is None else mask & before
+        if config.causal and mask is not None:  # where all is present, attention knows what comes before by itself
+            mask = mask & torch.ones((length, length), dtype=torch.bool, device=stream.device).tril()
         where = state.coordinates if config.coordinates else None
         kind = None if where is None else pattern(where)
         turn = rotations(state.place, config) if config.positions == "rotary" else None
@@ -190,12 +190,14 @@ class Transformer(nn.Module):
             stream = run(stream, kind, mask, turn)
         return stream
 
-    def _before(self, stream: Tensor) -> Tensor:
-        """A causal net answers at a position with what the one before it knows."""
+    def _before(self, stream: Tensor, state: State) -> Tensor:
+        """A causal net answers at a position with what the one before it knows; at the first, with where it is."""
         if not self.config.causal:
             return stream
-        begin = self.begin.to(stream.dtype).expand(len(stream), 1, -1)
-        return torch.cat([begin, stream[:, :-1]], 1)
+        begin = self.begin.expand(len(stream), 1, -1)
+        if self.config.targets:
+            begin = begin + self.targets(state.place[:, :1])
+        return torch.cat([begin.to(stream.dtype), stream[:, :-1]], 1)
 
     def _warm(self, state: State) -> int:
         """How many passes go before those that are learned from: a matter of the seed and the step alone."""
@@ -203,8 +205,12 @@ class Transformer(nn.Module):
             return 0
         return int(noise.uniform(state.seed, "warm", 0, int(state.step[0]), 0) * (self.config.warm + 1))
 
-    def _expect(self, state: State) -> None:
+    def _expect(self, state: State, asked: Bool[Tensor, "B L"]) -> None:
         config, length = self.config, state.tokens.shape[1]
+        if config.causal and not self.training:
+            before = state.hidden.long().cumsum(1) - state.hidden.long()
+            if bool((asked & (before > 0)).any()):
+                raise DenoiserError("a causal net answers at the first hidden position of a row, and at none behind it")
         if config.positions == "learned" and length > config.length:
             raise DenoiserError(f"rows have {length} positions; this net has learned {config.length}")
         found = 0 if state.coordinates is None else state.coordinates.shape[-1]
@@ -233,7 +239,7 @@ class Attention(nn.Module):
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.heads, self.groups = config.heads, config.kv_heads or config.heads
-        self.size = config.width // config.heads
+        self.size, self.causal = config.width // config.heads, config.causal
         inner, bias = self.groups * self.size, config.bias or config.qkv_bias
         self.query = nn.Linear(config.width, config.width, bias=bias)
         self.key = nn.Linear(config.width, inner, bias=bias)
@@ -253,24 +259,28 @@ class Attention(nn.Module):
         bias = None
         if kind is not None:
             bias = self.pattern[:, kind] if kind.dim() == 2 else self.pattern[:, kind].transpose(0, 1)
-        mixed = mix(query, key, value, bias, mask)
+        mixed = mix(query, key, value, bias, mask, causal=self.causal and mask is None)
         return self.out(mixed.transpose(1, 2).flatten(2))
 
     def _split(self, x: Tensor, heads: int) -> Tensor:
         return x.unflatten(-1, (heads, self.size)).transpose(1, 2)
 
 
-def mix(query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, mask: Tensor | None) -> Tensor:
+def mix(
+    query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, mask: Tensor | None, *, causal: bool = False
+) -> Tensor:
     """Attention of [B,H,L,S]; fewer heads of keys and values are shared by those of queries. Written out where a bias
     is to be learned, and for short rows on a CPU, where it is several times faster (compiled) than the fused kernel."""
     if bias is None and (query.is_cuda or query.shape[2] > SHORT):
         grouped = key.shape[1] != query.shape[1]
-        return F.scaled_dot_product_attention(query, key, value, attn_mask=mask, enable_gqa=grouped)
+        return F.scaled_dot_product_attention(query, key, value, mask, is_causal=causal, enable_gqa=grouped)
     repeat = query.shape[1] // key.shape[1]
     if repeat > 1:
         key, value = key.repeat_interleave(repeat, 1), value.repeat_interleave(repeat, 1)
     scores = (query * query.shape[3] ** -0.5) @ key.transpose(-1, -2)
     scores = scores if bias is None else scores + bias
+    if causal:
+        mask = torch.ones_like(scores[0, 0], dtype=torch.bool).tril()
     if mask is not None:
         scores = scores.masked_fill(~mask, -torch.inf)
     return scores.softmax(-1, dtype=value.dtype) @ value

@@ -58,7 +58,7 @@ class any_order(Objective):
         hidden, weight = self.mask(rows, key)
         terms = surprise(net(begin(rows, hidden, key), hidden), rows, hidden)
         if self.focal:
-            terms = terms * (1 - (-terms).exp()).clamp(min=0) ** self.focal
+            terms = terms * (1 - (-terms).exp()).clamp(min=1e-12) ** self.focal  # its slope at 0 may be infinite
         return total(terms, hidden, weight)
 
     def mask(self, rows: Rows, key: Key) -> tuple[Bool[Tensor, "B L"], Float[Tensor, " B"]]:

@@ -15,7 +15,6 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from unmask import noise
-from unmask.errors import UnmaskError
 from unmask.objectives import Key, Objective, begin, surprise, total
 from unmask.oracles.fixed import fixed
 from unmask.state import Rows
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class one_order(Objective):
-    """-log p of the next answer in an order: places as `fixed` names them, or without any, `rows.turn` of each row
-    (left to right, where rows have none)."""
+    """-log p of the next answer in an order: places as `fixed` names them; without any, the order that rows have of
+    their own (`rows.turn`, a solver's), and left to right where they have none."""
 
     order: tuple[int, ...] = ()
 
@@ -47,8 +46,6 @@ class one_order(Objective):
 def turns(rows: Rows, order: tuple[int, ...]) -> Int[Tensor, "B L"]:
     """The turn of every answer, from 0; -1 for what is given or absent. Of equal ones the lower place is first."""
     answers = rows.present & ~rows.given
-    if order and rows.turn is not None:
-        raise UnmaskError("these rows have an order of their own (`turn`); leave out the order of the objective")
     if order:
         place = (rows.present.long().cumsum(1) - 1).clamp(min=0)
         wished = fixed(order).turn_of(place, place.shape[1])

@@ -6,6 +6,8 @@ task each, if it has any.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +20,7 @@ from unmask.data.dataset import Dataset
 from unmask.errors import UnmaskError
 from unmask.objectives import Key
 from unmask.state import Rows
-from unmask.tasks import augmentation_of, rows_of
+from unmask.tasks import augmentation_of, rows_of, task
 from unmask.train.config import TrainConfig
 
 
@@ -38,18 +40,23 @@ class Batches:
             raise UnmaskError(
                 f"{self.data.path} holds data of {self.data.about['task']}; this run is about {self.config.task}"
             )
+        problem = task(self.config.task)
+        if self.config.net.values != problem.values:
+            raise UnmaskError(f"net.values is {self.config.net.values}; {problem.name} has {problem.values} values")
         self._rows = rows_of(self.config.task)
         self._augment = augmentation_of(self.config.task) if self.config.augment else None
 
     @property
     def about(self) -> dict[str, Any]:
-        """Which data they are of: the same ones have the same bytes."""
-        return {name: self.data.about[name] for name in ("recipe", "count")}
+        """Which data they are of: what they were made with, and a checksum of all that was made."""
+        files = json.dumps(self.data.about["splits"], sort_keys=True)
+        told = {name: self.data.about[name] for name in ("recipe", "count")}
+        return {**told, "sha256": hashlib.sha256(files.encode()).hexdigest()}
 
     def rows(self, key: Key) -> Rows:
         """The rows of a step that a key names."""
         numbers = key.step * key.batch + key.row.cpu()
-        rows = move(self._rows(self.data.batch(self._shuffled(numbers))), self.device)
+        rows = self._rows(self.data.batch(self._shuffled(numbers))).to(self.device)
         if self._augment is None:
             return rows
         return self._augment(rows, key.seed, key.row, torch.full_like(key.row, key.step))
@@ -64,10 +71,3 @@ class Batches:
                 self._order = (epoch, torch.randperm(len(self.data), generator=drawn))
             found[here] = self._order[1][numbers[here] % len(self.data)]
         return found
-
-
-def move(rows: Rows, device: torch.device) -> Rows:
-    """The same rows on another device."""
-    coordinates = None if rows.coordinates is None else rows.coordinates.to(device)
-    tokens, given, present = (tensor.to(device) for tensor in (rows.tokens, rows.given, rows.present))
-    return Rows(tokens, given, present, coordinates, rows.locate)

@@ -15,6 +15,7 @@ from unmask.errors import UnmaskError, nearest
 from unmask.nets.transformer import TransformerConfig
 from unmask.objectives import Objective, parse
 from unmask.part import Checked
+from unmask.strategies import resolve
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class TrainConfig(metaclass=Checked):
     task: str
     net: TransformerConfig
     objective: Objective
-    split: str = "train"
-    validation: str = "validation"
+    split: str = "easy-train+hard-train"
+    validation: str = "easy-validation+hard-validation"
     augment: bool = True
     seed: int = 0
     batch: int = 192
@@ -61,6 +62,9 @@ class TrainConfig(metaclass=Checked):
         for name in ("decay", "least", "ema"):
             if not 0 <= getattr(self, name) <= 1:
                 raise UnmaskError(f"TrainConfig: {name} must be between 0 and 1, got {getattr(self, name)}")
+        resolve(self.strategy)  # a misspelt one is refused now, not at the first validation
+        if not all(0 <= beta < 1 for beta in self.betas):
+            raise UnmaskError(f"TrainConfig: betas must be at least 0 and below 1, got {self.betas}")
         if not self.adam > 0:
             raise UnmaskError(f"TrainConfig: adam must be above 0, got {self.adam}")
 
@@ -72,6 +76,8 @@ class TrainConfig(metaclass=Checked):
 
 def from_about(about: Mapping[str, Any], where: str) -> TrainConfig:
     """The config that a checkpoint tells of; one line, beginning with `where`, for what cannot be one."""
+    if not isinstance(about, Mapping) or not isinstance(about.get("net", {}), Mapping):
+        raise UnmaskError(f"{where}: the config is not made of names and values")
     try:
         net, objective = TransformerConfig(**about["net"]), parse(about["objective"])
         options: dict[str, Any] = {**about, "net": net, "objective": objective}
@@ -93,6 +99,8 @@ def override(config: TrainConfig, changes: Iterable[str]) -> TrainConfig:
 
 
 def _changed(config: TrainConfig, name: str, text: str) -> TrainConfig:
+    if name == "task":
+        raise UnmaskError("the task is not an option: it is what stands before the options")
     if name == "objective":
         return dataclasses.replace(config, objective=parse(text))
     part, dot, inner = name.partition(".")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,12 @@ from unmask import checkpoint
 from unmask.checkpoint import Checkpoint
 from unmask.errors import UnmaskError
 from unmask.files import write_whole
-from unmask.train.config import TrainConfig
+from unmask.train.config import TrainConfig, from_about
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 if TYPE_CHECKING:
     from unmask.train.loop import Report
@@ -39,7 +45,11 @@ class Folder:
         if not file.is_file():
             return None
         saved = checkpoint.read(file)
-        wanted, found = self._plain(self.config.about, data), self._plain(saved.about["config"], saved.about["data"])
+        try:
+            theirs = from_about(saved.about["config"], str(file)).about  # as it would be written today
+            wanted, found = self.plain(data), _plain(theirs, saved.about["data"])
+        except KeyError as error:
+            raise UnmaskError(f"{file} was written by an older version: it does not say its {error}") from None
         differs = sorted(name for name in wanted if wanted[name] != found.get(name))
         if differs:
             told = "; ".join(f"{name}: {found.get(name)} there, {wanted[name]} wanted" for name in differs)
@@ -68,7 +78,7 @@ class Folder:
         """The log; a line that was cut short by a crash is left out."""
         file = self.path / "log.jsonl"
         found = []
-        for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else ():
+        for line in file.read_text(encoding="utf-8", errors="replace").splitlines() if file.is_file() else ():
             try:
                 found.append(json.loads(line))
             except ValueError:
@@ -80,9 +90,29 @@ class Folder:
         kept = [line for line in self.lines() if line["step"] <= step]
         write_whole(self.path / "log.jsonl", "".join(json.dumps(line) + "\n" for line in kept).encode())
 
-    @staticmethod
-    def _plain(about: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
-        """Options by name, those of the net with `net.` before it, and the data; as JSON says them."""
-        plain = json.loads(json.dumps({**about, "data": data}))
-        net = {f"net.{name}": value for name, value in plain.pop("net").items()}
-        return plain | net
+    def plain(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """All that the run is a matter of, by name."""
+        return _plain(self.config.about, data)
+
+    @contextlib.contextmanager
+    def alone(self) -> Generator[None]:
+        """While it lasts, no other process may work in the folder; what a killed one left half written is removed."""
+        try:
+            with (self.path / "lock").open("w") as file:
+                if fcntl is not None:
+                    try:
+                        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    except BlockingIOError:
+                        raise UnmaskError(f"another process is at work in {self.path}; wait, or stop it") from None
+                for left in self.path.glob("*.partial"):
+                    left.unlink(missing_ok=True)
+                yield
+        except OSError as error:
+            raise UnmaskError(f"cannot write to {self.path}: {error.strerror or error}") from error
+
+
+def _plain(about: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
+    """Options by name, those of the net with `net.` before it, and the data; as JSON says them."""
+    plain = json.loads(json.dumps({**about, "data": data}))
+    net = {f"net.{name}": value for name, value in plain.pop("net").items()}
+    return plain | net

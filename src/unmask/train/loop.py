@@ -34,12 +34,12 @@ from unmask.train.batches import Batches
 from unmask.train.config import TrainConfig
 from unmask.train.folder import Folder
 from unmask.train.optimizers import Mean, Optimizers, rate
-from unmask.train.validate import validate
+from unmask.train.validate import score, validate
 
 SAVE_SECONDS = 60.0
 """How much of a run may be lost."""
 LOG_STEPS = 10
-"""Steps that a line of the log is the mean of; a run is saved between lines only."""
+"""Steps that a line of the log is the mean of."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,11 @@ class Training:
         torch.manual_seed(config.seed)
         self.net = Transformer(config.net).to(world.device).train()
         self.batches = Batches(config, Dataset.open(data, config.split, check=world.leads), world.device)
-        self.held_out = Batches(config, Dataset.open(data, config.validation, check=world.leads), world.device)
-        self.step, self.seconds, self.best = 0, 0.0, -float("inf")
+        if config.validate:
+            self.held_out = Batches(config, Dataset.open(data, config.validation, check=world.leads), world.device)
+        self.step, self.seconds = 0, 0.0
+        self.best: list[float] | None = None
+        self.total, self.since = torch.zeros((), device=world.device), 0  # what the next line of the log sums up
         self.about: dict[str, Any] = {"data": self.batches.about, "before": []}
         saved = self.folder.read_run(self.about["data"])
         if saved is None and start is not None:
@@ -84,6 +87,7 @@ class Training:
         self.mean = Mean(self.net, config.ema)
         if saved is not None:
             self._go_on(saved)
+        world.same("config, step or data", f"{self.folder.plain(self.about['data'])} {self.step}")
         self.eager = compile_blocks(self.net.blocks, world.device) if compiled else None
         self._module: nn.Module = _Loss(self.net, config.objective)
         if world.size > 1:
@@ -97,44 +101,62 @@ class Training:
         save_seconds: float = SAVE_SECONDS,
     ) -> Iterator[Report]:
         """Take the steps that are left, or as many as `minutes` allow, or until `stop()`; what is reached is kept."""
+        if not self.world.leads:
+            yield from self._steps(minutes, stop, save_seconds)
+            return
+        with self.folder.alone():
+            self.folder.forget_after(self.step)
+            yield from self._steps(minutes, stop, save_seconds)
+
+    def _steps(self, minutes: float | None, stop: Callable[[], bool], save_seconds: float) -> Iterator[Report]:
         config, world = self.config, self.world
         began = mark = saved = time.monotonic()
-        before, total, since = self.seconds, torch.zeros((), device=world.device), self.step
+        before, counted = self.seconds, self.step
         while self.step < config.steps:
-            total += self._take()
+            self.total += self._take()
             self.step += 1
             last = self.step == config.steps
-            if self.step % LOG_STEPS and not last:
-                continue
-            loss = float(world.mean(total)) / (self.step - since)
-            if not loss < float("inf"):
-                raise UnmaskError(f"the loss is {loss} at step {self.step}; try lower rates, or clip=1")
+            line = self.step % LOG_STEPS == 0 or last
             now = time.monotonic()
             self.seconds = before + now - began
-            speed = (self.step - since) * config.batch / (now - mark)
-            due = config.validate and (self.step % config.validate_every < LOG_STEPS or last)
-            found = self._validate() if due else {}
-            total, since, mark = torch.zeros_like(total), self.step, time.monotonic()
-            self.seconds = before + mark - began
-            report = Report(
-                self.step, loss, rate(config, self.step - 1), round(speed, 1), round(self.seconds, 2), found
-            )
-            if world.leads:
-                self.folder.log(report)
-            over = last or stop() or (minutes is not None and mark - began > 60 * minutes)
-            over = world.agree(over)
-            if world.leads and (over or mark - saved > save_seconds):
+            report = None
+            if line:
+                speed = (self.step - counted) * config.batch / (now - mark)
+                report = self._report(speed, last)
+                counted, mark = self.step, time.monotonic()
+                self.seconds = before + mark - began
+            if not (line or world.size == 1):
+                continue  # the others' share of a line's loss is not in the checkpoint
+            now = time.monotonic()
+            over = world.agree(last or stop() or (minutes is not None and now - began > 60 * minutes))
+            if world.leads and (over or now - saved > save_seconds):
                 self._save()
                 saved = time.monotonic()
-            yield report
+            if report is not None:
+                yield report
             if over:
                 return
+
+    def _report(self, speed: float, last: bool) -> Report:
+        """One line of the log, with a validation where it is time for one."""
+        config = self.config
+        loss = float(self.world.mean(self.total)) / (self.step - self.since)
+        if not loss < float("inf"):
+            raise UnmaskError(f"the loss is {loss} at step {self.step}; try lower rates, or clip=1")
+        due = config.validate and (self.step % config.validate_every < LOG_STEPS or last)
+        found = self._validate() if due else {}
+        self.total, self.since = torch.zeros_like(self.total), self.step
+        told = rate(config, self.step - 1), round(speed, 1), round(self.seconds, 2)
+        report = Report(self.step, loss, *told, found)
+        if self.world.leads:
+            self.folder.log(report)
+        return report
 
     def _take(self) -> Tensor:
         """One step; its loss, in the mean over this process's rows."""
         config, world = self.config, self.world
         share = config.batch // world.size
-        mine = torch.arange(world.rank * share, (world.rank + 1) * share, device=world.device)
+        mine = torch.arange(world.rank, config.batch, world.size, device=world.device)  # few hidden and many, for each
         parts = mine.split(config.micro)
         total = torch.zeros((), device=world.device)
         for number, part in enumerate(parts):
@@ -161,8 +183,8 @@ class Training:
             self.mean.swap()
         if self.world.leads:
             self.folder.write_weights(f"step-{self.step:07d}", self.mean.tensors, self._told(validation=found))
-            if found["score"] > self.best:
-                self.best = found["score"]
+            if self.best is None or score(found) > self.best:
+                self.best = score(found)
                 self.folder.write_weights("best", self.mean.tensors, self._told(validation=found))
         return found
 
@@ -170,11 +192,14 @@ class Training:
         return {**self.about, "step": self.step, "seconds": round(self.seconds, 2), **more}
 
     def _save(self) -> None:
+        """Write the weights, then the run: when the run says that a step is done, all else has been written."""
+        if not all(bool(weight.isfinite().all()) for weight in self.net.parameters()):
+            raise UnmaskError(f"weights are no numbers any more at step {self.step}; try lower rates, or clip=1")
+        self.folder.write_weights("weights", self.mean.tensors, self._told())
         tensors = {f"weights.{name}": weight for name, weight in self.net.state_dict().items()}
         tensors |= {f"mean.{name}": weight for name, weight in self.mean.tensors.items()}
         tensors |= {f"optimizer.{name}": value for name, value in self.optimizers.tensors.items()}
-        self.folder.write_run(tensors, self._told(best=self.best))
-        self.folder.write_weights("weights", self.mean.tensors, self._told())
+        self.folder.write_run({**tensors, "total": self.total}, self._told(best=self.best, since=self.since))
 
     def _start_from(self, saved: Checkpoint) -> None:
         """Take the weights of another run, and remember what that cost."""
@@ -189,9 +214,8 @@ class Training:
         self.mean.load(saved.part("mean"))
         self.optimizers.load(saved.part("optimizer"))
         self.step, self.seconds, self.best = (saved.about[name] for name in ("step", "seconds", "best"))
-        self.about["before"] = saved.about.get("before", [])
-        if self.world.leads:
-            self.folder.forget_after(self.step)
+        self.total, self.since = saved.tensors["total"].to(self.world.device), saved.about["since"]
+        self.about["before"] = saved.about["before"]
 
 
 class _Loss(nn.Module):
