@@ -121,7 +121,7 @@ def elbo(
         row, draw = part // draws, part % draws
         some = rows.select(row)
         hidden, weight = masks(some, row, draw)
-        belief = Belief(begin(some, hidden, Key(seed, 0, part, len(rows) * draws)), hidden, denoise)
+        belief = Belief(begin(some, hidden, Key(seed, 0, row, len(rows))), hidden, denoise)
         belief.values = proposed(right, belief)
         surprises = _groups(belief.index, belief.log_chosen, len(part))
         found += [math.fsum(one) * times for one, times in zip(surprises, weight.tolist(), strict=True)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -66,10 +67,9 @@ def test_ctrl_c_keeps_what_was_reached(run, puzzles: Path, tmp_path: Path) -> No
     assert process.returncode == 130
     assert "run the same command again to go on" in err
     assert err.strip().endswith("unmask: interrupted")
-    code, out, err = run(*command, "--json", "--minutes", "0.001")
+    code, _, err = run(*command, "--json", "--minutes", "0.001")
     assert code == 0
-    assert "going on at step" in err
-    assert json.loads(out.splitlines()[0])["step"] > 10
+    assert re.search(r"going on at step [1-9][0-9]+", err)
 
 
 def test_evaluate_counts_with_an_interval(run, trained: Path, puzzles: Path, tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ def test_sample_of_none() -> None:
 def test_samples_never_change() -> None:
     rows = TASK.sample(2, seed=0)
     drawn = [TASK.line(row) for row in rows.tokens.masked_fill(~rows.given, -1)]
-    assert drawn == [".3..2....2..4..3", "......42.4....3."]
+    assert drawn == ["....2...3..2..4.", "....3...4..3..1."]
 
 
 def test_samples_are_spread_over_the_grids() -> None:
