@@ -161,7 +161,7 @@ def test_a_word_that_is_not_known_is_never_passed_over(word: str, place: int) ->
     assume(word not in known and word not in ("red", "green", "blue", "dane", "swede", "tea", "milk"))
     assume(word.removesuffix("s") not in ("red", "green", "blue", "dane", "swede", "tea", "milk"))
     words = ["The", "Dane", "lives", "in", "the", "red", "house"]
-    with pytest.raises(UnmaskError, match="is no word for clues"):
+    with pytest.raises(UnmaskError, match=r"is no word for clues|there is no \w+ house"):
         read(HEAD + " ".join([*words[: place + 1], word, *words[place + 1 :]]))
 
 
